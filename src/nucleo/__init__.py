@@ -1,0 +1,1 @@
+"""Nucleo: failures that behave."""
