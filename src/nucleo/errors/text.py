@@ -1,0 +1,173 @@
+"""How the texts of a failure are made safe and short.
+
+Everything a model or a log reads of a failure passes through here: values are shown as JSON and cut, control and
+bidirectional characters never survive, and no text can contain a verdict line that we did not write ourselves.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, cast
+
+from nucleo.errors.masking import mask
+
+VERDICT_CORRECTABLE: Final = (
+    "[This error may be correctable - you can retry with different parameters or try a different approach]"
+)
+VERDICT_UNCORRECTABLE: Final = "[This error is not correctable - consider an alternative approach]"
+
+VALUE_LIMIT: Final = 200
+"""Characters of any one value that a model is shown."""
+TEXT_LIMIT: Final = 10_000
+"""Characters of a whole message, whatever its fields hold."""
+NO_DETAILS: Final = "The call failed and no details were given."
+
+_FORGED_VERDICT: Final = re.compile(r"\[(?=\s*this\s+error\s+(?:may\s+be|is\s+not)\s+correctable)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """What is left of a value that JSON could not hold once it has crossed a process: its description."""
+
+    description: str
+
+
+def show_value(value: object, *, limit: int = VALUE_LIMIT) -> str:
+    """Show a value to a model as JSON, so that an empty string and null are visible.
+
+    Args:
+        value: Any object at all.
+        limit: Characters of the value that are shown; the rest is counted.
+
+    Returns:
+        The JSON text with control and bidirectional characters escaped; bytes by their length; a value that JSON
+        cannot hold by the name of its type, never by its ``repr``.
+    """
+    if isinstance(value, Opaque):
+        return cut(clean_text(value.description), limit)
+    if isinstance(value, bytes | bytearray):
+        return f"<{len(value)} bytes>"
+    try:
+        if isinstance(value, str):
+            # Cut before encoding: the value may be megabytes.
+            return cut(_escape(json.dumps(value[: limit + 1], ensure_ascii=False)), limit, len(value) + 2)
+        return _escape(_bounded_json(value, limit))
+    except Exception:  # noqa: BLE001 - a value's own methods may raise anything, and a text never does
+        return f"<{clean_text(type(value).__name__)}>"
+
+
+def brief(value: object, *, limit: int = VALUE_LIMIT) -> str:
+    """Show a name, an identifier or a detail as plain text on one line, at most `limit` characters of it."""
+    if type(value) is str and len(value) <= limit and value.isprintable():
+        return value
+    text = as_text(value)
+    text = " ".join(clean_text(text[: 4 * limit]).split()) + text[4 * limit :]
+    return cut(text, limit)
+
+
+def as_text(value: object) -> str:
+    """Give the text of a value, or the name of its type where its own text raises."""
+    if isinstance(value, str):
+        return str(value)
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - a foreign __str__ may raise anything, and a text never does
+        return f"<{type(value).__name__}>"
+
+
+def clean_text(text: str) -> str:
+    """Take out what has no place in a text for a model, and alter every verdict line in it.
+
+    Control characters other than newline and tab, bidirectional marks, zero-width and tag characters, private-use
+    and unassigned code points and lone surrogates are dropped: exactly what `str.isprintable` refuses, spaces apart.
+    """
+    if not text.isprintable():
+        text = "".join(map(_plain, text)) if not _printable_but_for_breaks(text) else text
+    if "[" in text and "correctable" in text.lower():
+        text = _FORGED_VERDICT.sub("(", text)
+    return text
+
+
+def cut(text: str, limit: int, length: int | None = None) -> str:
+    """Cut a text to `limit` characters, on a blank where one is near, saying how many more there were.
+
+    Args:
+        text: The text, or its beginning.
+        limit: Characters that are kept.
+        length: The length of the whole text when `text` is only its beginning.
+    """
+    length = len(text) if length is None else max(length, len(text))
+    if length <= limit:
+        return text
+    kept = text[:limit]
+    blank = kept.rfind(" ", limit - limit // 8)
+    if blank > 0:
+        kept = kept[:blank]
+    return f"{kept}... [{length - len(kept):,} more characters]"
+
+
+def protect(text: object) -> str:
+    """Make a rendered message fit to be read: cleaned, masked, bounded, never empty."""
+    words = text if isinstance(text, str) else as_text(text)
+    if len(words) > 4 * TEXT_LIMIT:
+        # Masking comes before cutting, yet must not read megabytes to show a page.
+        words = cut(words, 4 * TEXT_LIMIT)
+    words = clean_text(mask(clean_text(words)))
+    if len(words) > TEXT_LIMIT:
+        words = clean_text(cut(words, TEXT_LIMIT))
+    return words if words and not words.isspace() else NO_DETAILS
+
+
+def sentence(text: str) -> str:
+    """End a text with a full stop unless it already ends like a sentence."""
+    stripped = text.rstrip()
+    return stripped if stripped.endswith((".", "!", "?", ":", '."', ".'")) else f"{stripped}."
+
+
+def seconds(value: object) -> str:
+    """Say a duration in seconds: ``30 seconds``, ``0.9 seconds``, ``1 second``."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        return "an unknown time"
+    rounded = round(value, 2)
+    figure = f"{rounded:,.0f}" if rounded == int(rounded) else f"{rounded:,.2f}".rstrip("0")
+    return f"{figure} second" if figure == "1" else f"{figure} seconds"
+
+
+def as_texts(values: object) -> tuple[str, ...]:
+    """Give a sequence of texts as a tuple; one text alone counts as one, never as its characters."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        return (as_text(values),)
+    return tuple(as_text(value) for value in cast("Iterable[object]", values))
+
+
+def _bounded_json(value: object, limit: int) -> str:
+    encoder = json.JSONEncoder(ensure_ascii=False)
+    if isinstance(value, dict | list | tuple):
+        # Chunk by chunk, so that a large value costs no more than what is shown of it.
+        parts: list[str] = []
+        length = 0
+        for part in encoder.iterencode(value):
+            parts.append(part)
+            length += len(part)
+            if length > limit:
+                return "".join(parts)[:limit] + "... [cut]"
+        return "".join(parts)
+    return cut(encoder.encode(value), limit)
+
+
+def _escape(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode-escape").decode("ascii") for char in text)
+
+
+def _printable_but_for_breaks(text: str) -> bool:
+    return text.replace("\n", "").replace("\t", "").isprintable()
+
+
+def _plain(char: str) -> str:
+    if char.isprintable() or char in "\n\t":
+        return char
+    return " " if char.isspace() else ""
