@@ -29,10 +29,13 @@ async def floor_find_order(number: str) -> Order:
     return Order(number=number, status="shipped")
 
 
-def thinker_scene(calls: int, *, failing_first: bool = False) -> Callable[[], Coroutine[Any, Any, Any]]:
+def thinker_scene(
+    calls: int, *, failing_first: bool = False, at_each_model_call: Callable[[], object] = lambda: None
+) -> Callable[[], Coroutine[Any, Any, Any]]:
     """Make a scene: a thinker whose scripted model makes so many tool calls, one a turn, then answers."""
 
     def policy(request: Request) -> ToolCall | str:
+        at_each_model_call()
         made = (len(request.messages) - 1) // 2
         if made >= calls:
             return ANSWER

@@ -319,7 +319,7 @@ def test_the_third_identical_failing_call_is_not_run_and_the_fourth_ends_the_run
 
 def test_a_success_between_two_failures_forgets_the_repetition():
     async def main():
-        outcomes = iter([False, False, True, False, False, True])
+        outcomes = iter([False, True, False, True, False, True])
 
         @tool
         async def flaky(x: int) -> str:

@@ -85,8 +85,13 @@ def clean_text(text: str) -> str:
     """
     if not text.isprintable():
         text = "".join(map(_plain, text)) if not _printable_but_for_breaks(text) else text
+    return alter_verdicts(text)
+
+
+def alter_verdicts(text: str) -> str:
+    """Alter every verdict line in a text that is not ours, so that it can never speak as us."""
     if "[" in text and "correctable" in text.lower():
-        text = _FORGED_VERDICT.sub("(", text)
+        return _FORGED_VERDICT.sub("(", text)
     return text
 
 

@@ -1,0 +1,141 @@
+"""What an answer of a model provider means when it is no reply.
+
+Apart from the providers because it is the same for all of them: a status, a body and headers go through
+`nucleo.errors.http`, what a client library raised through the translations, and the failure learns which model it is
+about.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any, cast
+
+from nucleo.errors import (
+    ExternalServiceException,
+    LLMReadableException,
+    ModelNotFoundException,
+    ProviderRefusalException,
+    QuotaExhaustedException,
+    TokenEstimateExceedsLimitException,
+)
+from nucleo.models.catalog import shipped_catalog
+
+_REDIRECTION = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawAnswer:
+    """An answer as it came.
+
+    Attributes:
+        endpoint: The path or URL that was called.
+        status: The status.
+        headers: The headers in pairs.
+        body: The bytes of the body.
+    """
+
+    endpoint: str
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerReader:
+    """Reads the answers of one provider for one account.
+
+    Attributes:
+        service: The provider, as a person would call it.
+        provider: Its prefix in model ids.
+        account: The account, as the owner would call it; None when nobody said.
+        secrets: What was sent to prove who we are; it is masked wherever it comes back.
+    """
+
+    service: str
+    provider: str
+    account: str | None = None
+    secrets: tuple[str, ...] = ()
+
+    def failure(self, answer: RawAnswer, *, model: str) -> LLMReadableException:
+        """Give a bad answer its meaning.
+
+        Args:
+            answer: The answer. A good status counts as an answer that cannot be used.
+            model: The model that was asked.
+        """
+        # The reader of answers loads with the first bad one.
+        from nucleo.errors.http import http_failure, inspect_response  # noqa: PLC0415
+
+        if answer.status < _REDIRECTION:
+            hidden = inspect_response(
+                self.service,
+                answer.endpoint,
+                answer.status,
+                answer.body,
+                headers=answer.headers,
+                operation="llm",
+                secrets=self.secrets,
+            )
+            return self.unreadable() if hidden is None else self._named(hidden, model)
+        failure = http_failure(
+            self.service,
+            answer.endpoint,
+            answer.status,
+            answer.body,
+            headers=answer.headers,
+            operation="llm",
+            secrets=self.secrets,
+        )
+        return self._named(failure, model)
+
+    def json_of(self, answer: RawAnswer, *, model: str, member: str) -> dict[str, Any]:
+        """Read a good answer.
+
+        Args:
+            answer: The answer.
+            model: The model that was asked.
+            member: The member that makes an object a reply, a list.
+
+        Raises:
+            LLMReadableException: It is no reply: a failure in a good status, a web page, broken JSON.
+        """
+        try:
+            value: object = json.loads(answer.body)
+        except (ValueError, RecursionError) as error:
+            raise self.failure(answer, model=model) from error
+        fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+        if not isinstance(fields.get(member), list) or fields.get("error"):
+            raise self.failure(answer, model=model)
+        return fields
+
+    def foreign(self, error: Exception, *, model: str) -> LLMReadableException | None:
+        """Give the meaning of what a client library raised; None when it is no matter of the provider."""
+        from nucleo.errors.translate import translate  # noqa: PLC0415 - loads with the first failure
+
+        failure = translate(error, service=self.service)
+        return None if failure is None else self._named(failure, model)
+
+    def unreadable(self, details: str = "it sent an unreadable answer") -> ExternalServiceException:
+        """Make the failure of an answer with a good status that is no reply."""
+        return ExternalServiceException(self.service, details)
+
+    def _named(self, failure: LLMReadableException, model: str) -> LLMReadableException:
+        """Tell a failure what only the caller knows: the model and the account."""
+        match failure:
+            case ModelNotFoundException():
+                failure.model_id = model
+                failure.known = failure.known or wire_names(self.provider)
+            case TokenEstimateExceedsLimitException():
+                failure.model_name = model
+            case ProviderRefusalException():
+                failure.model_id = model
+            case QuotaExhaustedException():
+                failure.model_name = failure.model_name or model
+                failure.account = self.account or failure.account
+            case _:
+                pass
+        return failure
+
+
+def wire_names(provider: str) -> tuple[str, ...]:
+    """Give the names that a provider has for its models, as far as the shipped catalog knows."""
+    return tuple(entry.wire_name for entry in shipped_catalog() if entry.provider == provider)
