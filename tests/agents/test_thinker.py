@@ -467,6 +467,10 @@ def test_a_subclass_declares_everything_as_attributes():
     run(main())
 
 
+class Opaque:
+    """A class that has no JSON Schema."""
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [
@@ -474,7 +478,7 @@ def test_a_subclass_declares_everything_as_attributes():
         ({"model": None}, TypeError),
         ({"max_turns": 0}, ValueError),
         ({"repeat_limit": "3"}, TypeError),
-        ({"output": object}, TypeError),
+        ({"output": Opaque}, TypeError),
         ({"tools": [find_order, find_order]}, ValueError),
         ({"model": "claude"}, UncorrectableRuntimeLLMException),
     ],

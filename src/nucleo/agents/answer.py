@@ -4,6 +4,7 @@ import json
 from typing import Any, Generic, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
 
 from nucleo.errors import JsonParseException, ResponseValidationException
 from nucleo.errors.text import brief
@@ -22,16 +23,16 @@ class AnswerType(Generic[T]):
 
     def __init__(self, output: type[T]) -> None:
         self._plain = output is str
-        self._adapter: TypeAdapter[T] = TypeAdapter(output)
         self.schema: dict[str, Any] | None = None
-        if not self._plain:
-            try:
+        try:
+            self._adapter: TypeAdapter[T] = TypeAdapter(output)
+            if not self._plain:
                 self.schema = self._adapter.json_schema()
-            except Exception as error:
-                raise TypeError(
-                    f"the answer type {output!r} has no JSON Schema, so no model can be asked for it. Use a pydantic "
-                    "model, a dataclass, a TypedDict or a type of the standard library"
-                ) from error
+        except PydanticUserError as error:
+            raise TypeError(
+                f"the answer type {output!r} has no JSON Schema, so no model can be asked for it. Use a pydantic "
+                "model, a dataclass, a TypedDict or a type of the standard library"
+            ) from error
 
     def instruction(self) -> str:
         """Say to the model what shape the final answer has; empty for plain text."""

@@ -12,7 +12,6 @@ from nucleo.errors import (
     ContextOverflowException,
     JobCancelledException,
     JobTimeoutException,
-    LLMReadableException,
     ProviderRefusalException,
     QuotaExhaustedException,
     SpendCapExceededException,
@@ -63,9 +62,9 @@ class ThinkerJob(Job[Out], Generic[In, Out]):
         try:
             async with self._model() as access:
                 answer = await self._turns(context, transcript, access)
-        except LLMReadableException as failure:
+        except BaseException as failure:
             if context.handle.ended_by is None:
-                context.handle.ended_by = _ending(failure)
+                context.handle.ended_by = _ending(failure, context)
             raise
         context.handle.ended_by = "answer"
         return answer
@@ -130,5 +129,9 @@ class ThinkerJob(Job[Out], Generic[In, Out]):
             )
 
 
-def _ending(failure: LLMReadableException) -> str:
+def _ending(failure: BaseException, context: JobContext) -> str:
+    if context.cancelled:
+        return "cancelled"
+    if context.timed_out:
+        return "timeout"
     return next((word for kinds, word in _ENDINGS if isinstance(failure, kinds)), "failure")
