@@ -43,7 +43,6 @@ class Client:
     tells_method: frozenset[str] = frozenset({"answer", "silence", "body"})
     tells_body: bool = True
     tells_host: frozenset[str] = frozenset({"answer", "connect", "silence", "body"})
-    redirects: bool = True
 
     def error(self, url: str, **wanted: Any) -> Exception:
         with pytest.raises(Exception) as caught:
@@ -53,9 +52,7 @@ class Client:
 
 def _httpx(module: Any) -> Callable[[Call], object]:
     def perform(call: Call) -> object:
-        with module.Client(
-            timeout=call.timeout, verify=_context(call), follow_redirects=True
-        ) as client:
+        with module.Client(timeout=call.timeout, verify=_context(call), follow_redirects=True) as client:
             response = client.request(call.method, call.url)
             response.raise_for_status()
             return response.json() if call.read_json else response.text
@@ -65,9 +62,7 @@ def _httpx(module: Any) -> Callable[[Call], object]:
 
 def _httpx_async(module: Any) -> Callable[[Call], object]:
     async def ask(call: Call) -> object:
-        async with module.AsyncClient(
-            timeout=call.timeout, verify=_context(call), follow_redirects=True
-        ) as client:
+        async with module.AsyncClient(timeout=call.timeout, verify=_context(call), follow_redirects=True) as client:
             response = await client.request(call.method, call.url)
             response.raise_for_status()
             return response.json() if call.read_json else response.text
@@ -149,7 +144,7 @@ CLIENTS = {
         raises_on_status=False,
         tells_method=frozenset(),
         tells_body=False,
-        tells_host=frozenset({"connect"}),
+        tells_host=frozenset({"connect", "silence"}),
     ),
     "urllib": Client(
         library="urllib",
@@ -182,9 +177,68 @@ def client(request: pytest.FixtureRequest) -> Client:
     return CLIENTS[request.param]
 
 
-@pytest.fixture(params=sorted(name for name in CLIENTS if CLIENTS[name].raises_on_status))
+@pytest.fixture(params=sorted(name for name, client in CLIENTS.items() if client.raises_on_status))
 def status_client(request: pytest.FixtureRequest) -> Client:
     return CLIENTS[request.param]
+
+
+def _params(accepts: Callable[[Client], bool]) -> list[str]:
+    return sorted(name for name, client in CLIENTS.items() if accepts(client))
+
+
+@pytest.fixture(params=_params(lambda client: "silence" in client.tells_method))
+def telling_client(request: pytest.FixtureRequest) -> Client:
+    """A client whose exceptions tell the method of a request that got no answer."""
+    return CLIENTS[request.param]
+
+
+@pytest.fixture(params=_params(lambda client: "silence" not in client.tells_method))
+def reticent_client(request: pytest.FixtureRequest) -> Client:
+    """A client whose exceptions do not."""
+    return CLIENTS[request.param]
+
+
+@pytest.fixture(params=_params(lambda client: client.library != "aiohttp"))
+def client_that_checks_chunks(request: pytest.FixtureRequest) -> Client:
+    """A client that notices a chunk without a size: aiohttp 3.14 waits for ever after one."""
+    return CLIENTS[request.param]
+
+
+@pytest.fixture(params=_params(lambda client: client.tells_body and client.raises_on_status))
+def reading_client(request: pytest.FixtureRequest) -> Client:
+    """A client whose exceptions hold the body of the answer."""
+    return CLIENTS[request.param]
+
+
+@pytest.fixture(params=_params(lambda client: client.raises_on_status and not client.tells_body))
+def unread_client(request: pytest.FixtureRequest) -> Client:
+    """A client that raises before anybody has read the body."""
+    return CLIENTS[request.param]
+
+
+@pytest.fixture
+def plain_server() -> Any:
+    """The address of a server that greets whoever connects in plain text, and then listens."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def greet() -> None:
+        while True:
+            try:
+                connection = listener.accept()[0]
+            except OSError:
+                return
+            with connection, contextlib.suppress(OSError):
+                connection.sendall(b"220 ready to serve, in plain text only" + bytes(64))
+                while connection.recv(4096):
+                    pass
+
+    thread = threading.Thread(target=greet)
+    thread.start()
+    host, port = listener.getsockname()
+    yield f"{host}:{port}"
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+    thread.join()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from nucleo.errors.calls import InvalidInputException
+from nucleo.errors.secret_names import secret_name
 from nucleo.errors.text import brief
 from nucleo.errors.translate.foreign import attribute
 from nucleo.errors.translate.locations import dotted
@@ -23,17 +24,6 @@ _VALUE_LIMIT = 80
 _NUMBER_BITS = 200
 """Bits of a whole number that counts as short."""
 _WHOLE: Final = "arguments"
-_SECRET_WORDS: Final = (
-    "apikey",
-    "authorization",
-    "credential",
-    "passphrase",
-    "passwd",
-    "password",
-    "privatekey",
-    "secret",
-    "token",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +86,7 @@ def _fault(entry: Mapping[str, Any], parameter: str | None, secrets: Collection[
     return _Fault(
         path=path,
         rule=rule_of(entry, secret=secret),
-        given=_shown(value) if has_value else "<secret>" if secret else None,
+        given=_shown(value) if has_value else _withheld(entry, secret=secret),
         has_value=has_value,
     )
 
@@ -106,8 +96,11 @@ def _is_secret(path: str, value: object, secrets: Collection[str]) -> bool:
         return True
     if hasattr(value, "get_secret_value"):
         return True
-    plain = path.lower().replace("_", "").replace("-", "")
-    return any(word in plain for word in _SECRET_WORDS)
+    return any(secret_name(step) for step in path.split("."))
+
+
+def _withheld(entry: Mapping[str, Any], *, secret: bool) -> str | None:
+    return "<secret>" if secret and not is_not_given(entry) else None
 
 
 def _shown(value: object) -> object:
