@@ -78,7 +78,8 @@ class ModelNotFoundException(UncorrectableRuntimeLLMException):
         """The id, and the nearest known ids."""
         near = nearest(as_text(self.model_id), as_texts(self.known))
         hint = f" Nearest known: {', '.join(map(brief, near))}." if near else ""
-        return f"There is no model '{brief(self.model_id)}'.{hint}"
+        said = "" if self.http is None else f" {sentence(self.http.sentence)}"
+        return f"There is no model '{brief(self.model_id)}'.{said}{hint}"
 
 
 class ProviderRefusalException(UncorrectableRuntimeLLMException):

@@ -103,9 +103,9 @@ def _encoded_forms(secret: str) -> Iterable[str]:
     for form in (quote(secret, safe=""), quote(secret), quote_plus(secret), quote(secret, safe="/:@")):
         yield form
         yield re.sub("%[0-9A-F]{2}", lambda code: code[0].lower(), form)
-    yield dumps(secret)[1:-1]
-    yield dumps(secret, ensure_ascii=False)[1:-1]
-    yield secret.replace("/", "\\/")
+    for form in (secret, dumps(secret)[1:-1], dumps(secret, ensure_ascii=False)[1:-1]):
+        yield form
+        yield form.replace("/", "\\/")
     if "%" in secret:
         yield unquote(secret)
 
@@ -128,7 +128,9 @@ def _decoded_pair(basic: str) -> Iterable[str]:
 _PEM_END: Final = re.compile(r"-----END[^-]{0,64}+-{3,}+")
 _SCHEMED: Final = re.compile(r"\b(bearer|basic)(\s{1,3}+|%20|\+)([\w.~+/=*\-…•]{6,}+)", re.IGNORECASE)
 _JWT: Final = re.compile(r"eyJ[\w-]{6,}+(?:\.[\w-]*+){0,4}+")
-_STARRED: Final = re.compile(r"(?<![\w*•-])[\w-]{0,40}+(?:[*•]{3,}+[\w-]{1,40}+)++[*•]*+|(?<![\w*•-])[\w-]{1,40}+[*•]{3,}+")
+_STARRED: Final = re.compile(
+    r"(?<![\w*•-])[\w-]{0,40}+(?:[*•]{3,}+[\w-]{1,40}+)++[*•]*+|(?<![\w*•-])[\w-]{1,40}+[*•]{3,}+"
+)
 _URL_START: Final = re.compile(r"://([^\s\"'<>\\]{1,512}+)")
 _PATH_TOKEN: Final = re.compile(
     r"(/bot\d{1,12}+:)[^\s/\"'<>]++|(/services/T\w{2,16}+/B\w{2,16}+/)\w++|(/webhooks/\d{1,24}+/)[\w-]++"
@@ -221,7 +223,7 @@ def _masked_key(found: re.Match[str]) -> str:
     tail = found[2].rstrip(".")
     hidden = "*" in tail or "…" in tail or "•" in tail or ".." in found[2]
     if not hidden:
-        if len(tail) < 8 or tail.replace("_", "").replace("-", "").islower() and not _has_digits(tail, 3):
+        if len(tail) < 8 or (tail.replace("_", "").replace("-", "").islower() and not _has_digits(tail, 3)):
             # `sk-learn`, `hf_hub_download`, `key-value`: words that only begin like a key.
             return found[0]
         if found[1][-1].isalpha() and not looks_random(tail) and not tail.isupper():
@@ -235,7 +237,9 @@ def _has_digits(text: str, count: int) -> bool:
 
 # --- personal data ---------------------------------------------------------------------------------------------------
 
-_EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,128}+(?:@|%40)[A-Za-z0-9][\w-]*+(?:\.[\w-]++)*?\.[A-Za-z]{2,24}+(?![\w-])")
+_EMAIL: Final = re.compile(
+    r"(?<![\w.+-])[\w.+-]{1,128}+(?:@|%40)[A-Za-z0-9][\w-]*+(?:\.[\w-]++)*?\.[A-Za-z]{2,24}+(?![\w-])"
+)
 _IPV4: Final = re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w|-)")
 _IPV6: Final = re.compile(r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?![\w:])")
 _NOT_AN_ADDRESS: Final = ("ec", "ec:", "ec number", "version", "v", "ver", "release", "section")
@@ -255,7 +259,9 @@ _ACCOUNT_TRIGGERS: Final = (
     *("org", "account", "tenant", "team", "subscription", "principal", "acct_", "user-", "user_", " id", "_id"),
     *("arn:", "ac"),
 )
-_MISSING: Final = re.compile(r"['\"`)]?\s+(?:was |is |were |could |can)?(?:not\b|does\s?n|unknown|missing)", re.IGNORECASE)
+_MISSING: Final = re.compile(
+    r"['\"`)]?\s+(?:was |is |were |could |can)?(?:not\b|does\s?n|unknown|missing)", re.IGNORECASE
+)
 
 
 def _mask_personal(text: str, lower: str) -> str:

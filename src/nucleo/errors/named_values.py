@@ -72,7 +72,9 @@ def _secret_after(text: str, start: int, end: int) -> tuple[int, int]:
         begin = scheme.end()
     stop = _value_end(text, begin, quote, separator)
     value = text[begin:stop]
-    assigned = separator in {"=", "=>", ">"} or (separator is not None and (gap[1] != "" or separator.startswith("%")))
+    # `secret: "x"` is an assignment as well; `secret: x` may be the beginning of a sentence.
+    quoted = gap[1] != "" or (quote not in {"", "("} and " " not in value)
+    assigned = separator is not None and (separator != ":" or quoted)
     if scheme is not None and separator and value:
         return (begin, stop) if value.lower() not in _WORD_OF_A_MESSAGE else (0, 0)
     if _is_secret(value, strength, assigned=assigned, queried=before in _QUERY_MARKS, name=name):

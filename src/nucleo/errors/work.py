@@ -1,7 +1,7 @@
 """Failures of the work itself: a job that was stopped, a conversation that does not fit, a prompt nobody holds."""
 
 from nucleo.errors.branches import UncorrectableLLMException
-from nucleo.errors.text import as_texts, brief, seconds
+from nucleo.errors.text import as_texts, brief, seconds, sentence
 
 
 class JobCancelledException(UncorrectableLLMException):
@@ -88,7 +88,8 @@ class TokenEstimateExceedsLimitException(UncorrectableLLMException):
     def llm_message(self) -> str:
         """Both figures, the model, and that the conversation must shrink first."""
         figures = _figures(self.estimated_tokens, self.model_limit)
-        return f"The conversation is too large for the model {brief(self.model_name)}{figures}. It must shrink first."
+        said = "" if self.http is None else f" {sentence(self.http.sentence)}"
+        return f"The conversation is too large for the model {brief(self.model_name)}{figures}.{said} It must shrink first."
 
     def __str__(self) -> str:
         figures = _figures(self.estimated_tokens, self.model_limit)

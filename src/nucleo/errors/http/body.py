@@ -197,5 +197,5 @@ def _broken_json(text: str) -> dict[str, str]:
 
 def _is_binary(text: str) -> bool:
     sample = text[:512]
-    odd = sum(1 for char in sample if char < " " and char not in "\t\r\n\x1b" or char == "\ufffd")
+    odd = sum(1 for char in sample if (char < " " and char not in "\t\r\n\x1b") or char == "\ufffd")
     return odd * 10 > len(sample)

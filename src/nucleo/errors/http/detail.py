@@ -44,6 +44,11 @@ class HttpErrorDetail:
         if self.said is None:
             set_(self, "said", _said(self))
 
+    @property
+    def sentence(self) -> str:
+        """Who answered what where, and what was said."""
+        return f"{brief(self.service)} answered HTTP {self.status_code} at {self.endpoint}: {self.said}"
+
     def __reduce__(self) -> tuple[Any, ...]:
         state = (
             self.status_code,

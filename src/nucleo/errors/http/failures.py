@@ -14,7 +14,7 @@ from nucleo.errors.services import (
     UpstreamThrottleException,
     wait_sentence,
 )
-from nucleo.errors.text import brief, sentence
+from nucleo.errors.text import sentence
 
 _STATUSES = (400, 401, 403, 404, 413, 422, 429, 500, 502, 503, "UnmappedStatus")
 _CARRIERS = frozenset(f"Http{status}Exception" for status in _STATUSES)
@@ -74,7 +74,7 @@ class Http400Exception(HttpErrorResponse, InvalidInputException):
         self.http = detail
         self.parameter_name = detail.endpoint
         self.invalid_value = None
-        self.validation_rule = answer_of(detail)
+        self.validation_rule = detail.sentence
 
 
 class Http413Exception(HttpErrorResponse, InvalidInputException):
@@ -84,7 +84,7 @@ class Http413Exception(HttpErrorResponse, InvalidInputException):
         self.http = detail
         self.parameter_name = detail.endpoint
         self.invalid_value = None
-        self.validation_rule = answer_of(detail)
+        self.validation_rule = detail.sentence
 
 
 class Http422Exception(HttpErrorResponse, InvalidInputException):
@@ -94,7 +94,7 @@ class Http422Exception(HttpErrorResponse, InvalidInputException):
         self.http = detail
         self.parameter_name = detail.endpoint
         self.invalid_value = None
-        self.validation_rule = answer_of(detail)
+        self.validation_rule = detail.sentence
 
 
 class Http404Exception(HttpErrorResponse, ResourceNotFoundException):
@@ -112,7 +112,7 @@ class Http401Exception(HttpErrorResponse, UnauthorizedException):
     def __init__(self, detail: HttpErrorDetail) -> None:
         self.http = detail
         self.service_name = detail.service
-        self.reason = answer_of(detail)
+        self.reason = detail.sentence
 
 
 class Http403Exception(HttpErrorResponse, UnauthorizedException):
@@ -121,7 +121,7 @@ class Http403Exception(HttpErrorResponse, UnauthorizedException):
     def __init__(self, detail: HttpErrorDetail) -> None:
         self.http = detail
         self.service_name = detail.service
-        self.reason = answer_of(detail)
+        self.reason = detail.sentence
 
 
 class Http429Exception(HttpErrorResponse, UpstreamThrottleException):
@@ -130,7 +130,7 @@ class Http429Exception(HttpErrorResponse, UpstreamThrottleException):
     def __init__(self, detail: HttpErrorDetail) -> None:
         self.http = detail
         self.service_name = detail.service
-        self.error_details = answer_of(detail)
+        self.error_details = detail.sentence
         self.outcome_unknown = False
         self.retry_after_seconds = detail.retry_after_seconds
 
@@ -141,7 +141,7 @@ class Http500Exception(HttpErrorResponse, ExternalServiceException):
     def __init__(self, detail: HttpErrorDetail, *, outcome_unknown: bool = False) -> None:
         self.http = detail
         self.service_name = detail.service
-        self.error_details = answer_of(detail)
+        self.error_details = detail.sentence
         self.outcome_unknown = outcome_unknown
 
 
@@ -151,7 +151,7 @@ class Http502Exception(HttpErrorResponse, ExternalServiceException):
     def __init__(self, detail: HttpErrorDetail, *, outcome_unknown: bool = False) -> None:
         self.http = detail
         self.service_name = detail.service
-        self.error_details = answer_of(detail)
+        self.error_details = detail.sentence
         self.outcome_unknown = outcome_unknown
 
 
@@ -161,7 +161,7 @@ class Http503Exception(HttpErrorResponse, ExternalServiceException):
     def __init__(self, detail: HttpErrorDetail, *, outcome_unknown: bool = False) -> None:
         self.http = detail
         self.service_name = detail.service
-        self.error_details = answer_of(detail)
+        self.error_details = detail.sentence
         self.outcome_unknown = outcome_unknown
 
 
@@ -171,13 +171,8 @@ class HttpUnmappedStatusException(HttpErrorResponse, ExternalServiceException):
     def __init__(self, detail: HttpErrorDetail, *, outcome_unknown: bool = False) -> None:
         self.http = detail
         self.service_name = detail.service
-        self.error_details = answer_of(detail)
+        self.error_details = detail.sentence
         self.outcome_unknown = outcome_unknown
-
-
-def answer_of(detail: HttpErrorDetail) -> str:
-    """Give the sentence all eleven share: who answered what where, and what was said."""
-    return f"{brief(detail.service)} answered HTTP {detail.status_code} at {detail.endpoint}: {detail.said}"
 
 
 @guarded
@@ -185,7 +180,7 @@ def _sentence(failure: HttpErrorResponse) -> str:
     detail = _answer_in(failure)
     if detail is None:
         return "A service answered with an error."
-    text = answer_of(detail)
+    text = detail.sentence
     if isinstance(failure, ExternalServiceException) and failure.outcome_unknown:
         text = f"{sentence(text)} {OUTCOME_UNKNOWN}"
     return text + wait_sentence(detail.retry_after_seconds, after=text)

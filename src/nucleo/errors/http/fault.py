@@ -59,6 +59,7 @@ _LISTS: Final = (
     "invalid_params",
     "root_cause",
     "message",
+    "detail",
     "response_metadata",
 )
 _DEPTH: Final = 6
@@ -186,6 +187,13 @@ def _from_object(fault: Fault, fields: dict[str, Any], depth: int) -> None:
     for inner in nested:
         _from_value(fault, inner, depth - 1)
     about = _about(fields)
+    # The entries of a list have the specific codes; the object around them often only a coarse one.
+    listed = Fault()
+    for name in _LISTS:
+        if isinstance(fields.get(name), list | dict) and fields.get(name) not in nested:
+            _from_list(listed, fields[name], depth - 1)
+    for code in listed.codes:
+        _add_code(fault, code)
     for name in _CODE_KEYS:
         value = fields.get(name)
         if isinstance(value, str | int):
@@ -198,12 +206,12 @@ def _from_object(fault: Fault, fields: dict[str, Any], depth: int) -> None:
     for name in spoken:
         _say(fault, cast("str", fields[name]), about)
     if isinstance(error, str):
-        _add_code(fault, error)
+        if " " not in error:
+            _add_code(fault, error)
         if not spoken or " " in error:
             _say(fault, error, about)
-    for name in _LISTS:
-        if isinstance(fields.get(name), list | dict) and fields.get(name) not in nested:
-            _from_list(fault, fields[name], depth - 1)
+    for text in (listed.message, *listed.details):
+        _say(fault, text)
 
 
 def _from_list(fault: Fault, value: Any, depth: int) -> None:
@@ -251,7 +259,7 @@ def _about(fields: Mapping[str, Any]) -> str:
             and len(value) <= _CODE_LIMIT
             and not value.startswith(("http", "/v", "/api"))
         ):
-            return value.strip("#/").replace("/", ".")
+            return value
     return ""
 
 

@@ -57,6 +57,8 @@ THROTTLE: Final = re.compile(
     r"|maximum pending requests exceeded|exceeded [\d.]+ calls per second|violation of fair use",
     re.IGNORECASE,
 )
+QUEUE_FULL: Final = re.compile(r"maximum pending requests exceeded", re.IGNORECASE)
+"""A 503 that is a throttle, as Ollama says it; other 503s keep their own meaning, with their wait."""
 CAPACITY: Final = re.compile(r"no capacity available|out of capacity|server is overloaded", re.IGNORECASE)
 CREDENTIALS: Final = re.compile(
     r"(?:incorrect|invalid|missing|expired|bad|wrong|unknown) (?:or (?:missing|invalid|expired) )?(?:x-)?api[ _-]?key"

@@ -54,6 +54,16 @@ QUIRKS: Final = (
         source="NCBI usage policies: a blocked address",
     ),
     Quirk(
+        host="eutils.ncbi.nlm.nih.gov",
+        words={
+            "cannot get document summary": Meaning.NOT_FOUND,
+            "api rate limit exceeded": Meaning.THROTTLE,
+            "backend failed": Meaning.SERVICE,
+        },
+        statuses={200: Meaning.INPUT},
+        source="NCBI E-utilities: an ERROR element in a 200 is about the request, unless its words say otherwise",
+    ),
+    Quirk(
         host="huggingface.co",
         codes={
             "reponotfound": Meaning.NOT_FOUND,
@@ -100,7 +110,7 @@ QUIRKS: Final = (
     ),
     Quirk(
         host="api.biorxiv.org",
-        words={"no posts found": Meaning.NOT_FOUND},
+        codes={"nopostsfound": Meaning.NOT_FOUND},
         source="bioRxiv API: nothing found in a 200",
     ),
 )

@@ -32,7 +32,7 @@ _COMBINING: Final = re.compile(
     r"([\u0300-\u036f\u0489\u1ab0-\u1aff\u20d0-\u20ff]{2})[\u0300-\u036f\u0489\u1ab0-\u1aff\u20d0-\u20ff]{1,400}"
 )
 _PATH: Final = re.compile(
-    r"(?<![\w/.:])(?:/(?:usr|var|home|etc|opt|srv|app|go|root|tmp|mnt|data|proc|lib|build|workspace|Users)/[\w./@+-]{1,300}"
+    r"(?<![\w/.:])(?:/(?:usr|var|home|etc|opt|srv|app|go|root|tmp|mnt|proc|lib|build|workspace|Users)/[\w./@+-]{1,300}"
     r"|[A-Za-z]:\\[\w\\. -]{1,300})"
 )
 _HOST: Final = re.compile(
