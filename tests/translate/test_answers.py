@@ -22,6 +22,8 @@ from nucleo.errors import (
     HttpErrorResponse,
     HttpUnmappedStatusException,
     UpstreamThrottleException,
+    unwrap,
+    wrap_with_context,
 )
 from nucleo.errors.translate import translate
 from nucleo.testing import Answer, run
@@ -61,6 +63,23 @@ def test_a_throttle_keeps_the_wait_it_was_asked_for(status_client, answering):
     assert "7 seconds" in failure.llm_message
 
 
+def test_unwrapping_a_clients_exception_gives_its_meaning_and_keeps_it_as_the_cause(status_client, answering):
+    service = answering(Answer(404, body={"detail": "no such order"}))
+    error = status_client.error(f"{service.url}/orders/7")
+    failure = unwrap(error, component="lookup")
+    assert type(failure) is Http404Exception
+    assert failure.__cause__ is error
+
+
+def test_the_context_of_a_call_keeps_the_wait_of_a_throttle(status_client, answering):
+    service = answering(Answer(429, headers={"Retry-After": "7"}))
+    error = status_client.error(f"{service.url}/orders/7")
+    failure = wrap_with_context(error, "Orders", "number", 7, "order lookup")
+    assert type(failure) is UpstreamThrottleException
+    assert failure.retry_after_seconds == 7
+    assert failure.http.status_code == 429
+
+
 def test_what_the_service_said_is_told_when_the_client_has_read_it(reading_client, answering):
     service = answering(Answer(422, body={"detail": "the order number has nine digits"}))
     failure = translate(reading_client.error(f"{service.url}/orders"), service="Orders")
@@ -76,9 +95,9 @@ def test_an_unread_body_is_not_called_empty_and_is_not_read(unread_client, answe
 
 def test_an_answer_names_the_host_when_no_service_is_named(status_client, answering):
     service = answering(Answer(503))
-    failure = translate(status_client.error(f"{service.url}/orders"))
+    failure = translate(status_client.error(f"http://localhost:{service.port}/orders"))
     assert isinstance(failure, HttpErrorResponse)
-    assert failure.service == "127.0.0.1"
+    assert failure.service == "localhost"
     assert str(service.port) not in failure.explain_to_llm()
 
 
@@ -128,11 +147,12 @@ def test_a_status_that_urllib3_gave_up_on_after_its_own_retries_is_found_again(a
     service = answering(Answer(503, body="busy"))
     retries = urllib3.Retry(1, status_forcelist=[503], backoff_factor=0)
     with urllib3.PoolManager() as pool, pytest.raises(urllib3.exceptions.MaxRetryError) as caught:
-        pool.request("GET", f"{service.url}/orders/7?key=planted", retries=retries)
+        pool.request("GET", f"http://localhost:{service.port}/orders/7?key=planted", retries=retries)
     failure = translate(caught.value)
     assert type(failure) is Http503Exception
     assert failure.endpoint == "/orders/7"
-    assert failure.service == "127.0.0.1"
+    assert failure.service == "localhost"
+    assert not failure.outcome_unknown
 
 
 def test_a_status_that_requests_gave_up_on_after_its_own_retries_is_found_again(answering):
@@ -140,7 +160,7 @@ def test_a_status_that_requests_gave_up_on_after_its_own_retries_is_found_again(
     retries = urllib3.Retry(1, status_forcelist=[502], backoff_factor=0)
     with requests.Session() as session:
         session.mount("http://", requests.adapters.HTTPAdapter(max_retries=retries))
-        with pytest.raises(requests.RetryError) as caught:
+        with pytest.raises(requests.exceptions.RetryError) as caught:
             session.get(f"{service.url}/orders/7")
     assert type(translate(caught.value, service="Orders")) is Http502Exception
 

@@ -128,9 +128,7 @@ def test_a_secret_is_neither_shown_nor_described_nor_quoted_by_a_validator():
     failure = _fault(Login, given, secrets=("pin_code", "word"))
     for text in (failure.explain_to_llm(), str(failure), str(failure.to_dict()), repr(failure)):
         assert "planted" not in text
-    assert "- pin_code: give at least 20 characters" in failure.validation_rule or (
-        "- pin_code:" in failure.validation_rule
-    )
+    assert "- pin_code: " in failure.validation_rule
     assert "- word: it was not accepted" in failure.validation_rule
 
 

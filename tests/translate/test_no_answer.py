@@ -11,7 +11,7 @@ from nucleo.testing import Answer
 
 
 def _named(client, phase):
-    return "127.0.0.1" if phase in client.tells_host else client.library
+    return "localhost" if phase in client.tells_host else client.library
 
 
 def _failure(error, service="Orders"):
@@ -125,16 +125,25 @@ def test_redirects_in_a_circle_are_told_as_such(client, answering):
     assert not failure.outcome_unknown
 
 
+def _by_name(service):
+    return f"http://localhost:{service.port}/orders"
+
+
 def test_without_a_service_a_refused_connection_names_the_host_else_the_library(client, answering):
     service = answering(Answer(), refuse=True)
-    failure = translate(client.error(f"{service.url}/orders"))
+    failure = translate(client.error(_by_name(service)))
     assert failure.service_name == _named(client, "connect")
     assert str(service.port) not in failure.llm_message
 
 
+def test_an_address_names_nobody(client, answering):
+    service = answering(Answer(), refuse=True)
+    assert translate(client.error(f"{service.url}/orders")).service_name == client.library
+
+
 def test_without_a_service_a_silent_one_is_named_by_its_host_else_the_library(client, answering):
     service = answering(Answer(fault="hang"))
-    failure = translate(client.error(f"{service.url}/orders", timeout=0.2))
+    failure = translate(client.error(_by_name(service), timeout=0.2))
     # urllib lets the bare TimeoutError of its socket through, which is nobody's.
     name = None if client.library == "urllib" else _named(client, "silence")
     assert (failure.service_name if failure else None) == name

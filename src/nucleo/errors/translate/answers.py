@@ -3,6 +3,7 @@
 Apart from the tables so that Retry-After, codes and bodies get the same meaning whichever client met them.
 """
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import cast
@@ -20,6 +21,8 @@ from nucleo.errors.translate.foreign import attribute
 
 _REDIRECTION = 300
 _NOT_READ = "the text of the answer was not read"
+# An empty body means something to the mapping: a bare 403 is the work of something in between.
+_UNREAD_BODY = json.dumps({"message": _NOT_READ})
 _READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
@@ -53,23 +56,41 @@ class Answer:
         reads = self.method is None or self.method.upper() in _READING_METHODS
         return "fetch" if reads else "write"
 
+    @property
+    def method_at_risk(self) -> str | None:
+        """The method by which a gateway's answer leaves the outcome open: an unknown one counts as a write."""
+        if self.operation == "llm":
+            return None
+        return self.method or "POST"
+
 
 def answered(answer: Answer) -> LLMReadableException:
     """Give an answer its meaning. A good status that was raised nevertheless is an unreadable answer."""
-    headers = pairs(answer.headers)
-    body = b"" if answer.body is None else answer.body
     if answer.status < _REDIRECTION:
-        failure = inspect_response(
-            answer.service,
-            answer.url,
-            answer.status,
-            body,
-            headers=headers,
-            operation=answer.purpose,
-        )
-        return failure or no_answer(UNREADABLE, service=answer.service, method=answer.method)
-    failure = http_failure(answer.service, answer.url, answer.status, body, headers=headers, operation=answer.purpose)
+        return hidden_failure(answer) or no_answer(UNREADABLE, service=answer.service, method=answer.method)
+    failure = http_failure(
+        answer.service,
+        answer.url,
+        answer.status,
+        _UNREAD_BODY if answer.body is None else answer.body,
+        headers=pairs(answer.headers),
+        operation=answer.purpose,
+        method=answer.method_at_risk,
+    )
     return _unread(failure) if answer.body is None else failure
+
+
+def hidden_failure(answer: Answer) -> LLMReadableException | None:
+    """Find the failure that an answer with a good status holds in its body."""
+    return inspect_response(
+        answer.service,
+        answer.url,
+        answer.status,
+        answer.body or b"",
+        headers=pairs(answer.headers),
+        operation=answer.purpose,
+        method=answer.method_at_risk,
+    )
 
 
 def pairs(headers: object) -> list[tuple[str, str]]:
@@ -91,11 +112,15 @@ def _text(value: object) -> str:
 
 
 def _unread(failure: LLMReadableException) -> LLMReadableException:
-    """Say that the body was not read, where the mapping could only say that it was empty."""
-    if failure.http is None or not isinstance(failure, HttpErrorResponse):
+    """Say that the body was not read, where the mapping read our stand-in for it."""
+    if failure.http is None:
+        return failure
+    detail = replace(failure.http, said=_NOT_READ, response_body="")
+    if not isinstance(failure, HttpErrorResponse):
+        failure.http = detail
         return failure
     remake = cast("Callable[[HttpErrorDetail], LLMReadableException]", type(failure))
-    twin = remake(replace(failure.http, said=_NOT_READ))
+    twin = remake(detail)
     if isinstance(twin, ExternalServiceException):
         twin.outcome_unknown = bool(getattr(failure, "outcome_unknown", False))
     return twin

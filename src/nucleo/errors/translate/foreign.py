@@ -81,8 +81,16 @@ def nested(error: BaseException) -> Iterator[BaseException]:
 
 
 def host_of(url: object) -> str | None:
-    """Give the host of a URL, without user, password and port; None when there is none."""
+    """Give the host of a URL by its name; None when there is none, or only an address, which names nobody."""
     try:
-        return urlsplit(str(url)).hostname or None
+        host = urlsplit(str(url)).hostname
     except Exception:  # noqa: BLE001 - a foreign __str__, or text that is no URL
         return None
+    return host_name(host)
+
+
+def host_name(host: object) -> str | None:
+    """Give a host by its name; None for an IP address and for what is no text."""
+    if not isinstance(host, str) or ":" in host or not host.strip("0123456789."):
+        return None
+    return host

@@ -48,9 +48,9 @@ def translate(error: BaseException, *, service: str | None = None) -> LLMReadabl
     Args:
         error: Whatever was raised.
         service: The service that was called, as a person would call it. Without it a service failure names the host
-            of the request, else the library. Exceptions that say nothing of a service by themselves, such as
-            `TimeoutError`, `ConnectionError`, ``JSONDecodeError`` and ``pydantic.ValidationError``, mean something
-            only when a service is named.
+            of the request, else the library; an IP address is never named. Exceptions that say nothing of a service
+            by themselves, such as `TimeoutError`, `ConnectionError`, ``JSONDecodeError`` and
+            ``pydantic.ValidationError``, mean something only when a service is named.
 
     Returns:
         The failure, with the answer as its ``http`` when one came; None when the exception is not known, when it is a

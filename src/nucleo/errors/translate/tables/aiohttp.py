@@ -12,6 +12,7 @@ from nucleo.errors.translate.faults import Fault, connect_fault, no_answer
 from nucleo.errors.translate.foreign import (
     attribute,
     entry_of,
+    host_name,
     host_of,
     nested,
     text_attribute,
@@ -50,7 +51,7 @@ _NOT_DECODED: Final = {"ContentEncodingError": True}
 def translation(error: Exception, service: str | None) -> LLMReadableException | None:
     """Translate an exception of aiohttp's client."""
     url = attribute(error, "request_info.real_url")
-    named = service or host_of(url) or text_attribute(error, "host") or "aiohttp"
+    named = service or host_of(url) or host_name(attribute(error, "host")) or "aiohttp"
     method = text_attribute(error, "request_info.method")
     fault = _client_fault(error)
     if fault is not None:

@@ -7,10 +7,9 @@ import json
 from dataclasses import dataclass
 from typing import Final, cast
 
-from nucleo.errors.http import inspect_response
 from nucleo.errors.root import LLMReadableException
 from nucleo.errors.translate import faults
-from nucleo.errors.translate.answers import Answer, answered, pairs
+from nucleo.errors.translate.answers import Answer, answered, hidden_failure
 from nucleo.errors.translate.faults import Fault, no_answer
 from nucleo.errors.translate.foreign import attribute, entry_of, host_of, nested, text_attribute
 from nucleo.errors.translate.tables.httpx import client_fault, content_of
@@ -64,7 +63,10 @@ class Sdk:
             method=method,
             operation="llm" if on_model else None,
         )
-        return answered(answer) if answer.status >= _REDIRECTION else _broken_off(answer)
+        if answer.status >= _REDIRECTION:
+            return answered(answer)
+        # An error that came as an event of a stream, after a good status.
+        return hidden_failure(answer) or no_answer(_STREAM_FAILED, service=named, method=method, writes=False)
 
     def _fault(self, error: Exception) -> Fault | None:
         fault = entry_of(error, _FAULTS, packages=frozenset({self.package}))
@@ -76,19 +78,6 @@ class Sdk:
 
     def _is_api_error(self, error: Exception) -> bool:
         return bool(entry_of(error, {"APIError": True}, packages=frozenset({self.package})))
-
-
-def _broken_off(answer: Answer) -> LLMReadableException:
-    """Read an error that came as an event of a stream, after a good status."""
-    failure = inspect_response(
-        answer.service,
-        answer.url,
-        answer.status,
-        answer.body or b"",
-        headers=pairs(answer.headers),
-        operation=answer.purpose,
-    )
-    return failure or no_answer(_STREAM_FAILED, service=answer.service, method=answer.method, writes=False)
 
 
 def _body_of(error: Exception) -> bytes | str | None:

@@ -11,7 +11,7 @@ from nucleo.errors.root import LLMReadableException
 from nucleo.errors.translate import faults
 from nucleo.errors.translate.answers import Answer, answered
 from nucleo.errors.translate.faults import Fault, connect_fault, no_answer, system_fault
-from nucleo.errors.translate.foreign import entry_of, is_kind, nested, text_attribute
+from nucleo.errors.translate.foreign import attribute, entry_of, host_name, is_kind, nested, text_attribute
 
 _PACKAGES: Final = frozenset({"urllib3"})
 
@@ -58,7 +58,8 @@ def pool_host(error: BaseException) -> str | None:
     """Give the host of the request from the pool, or the connection, that an exception keeps."""
     for cause in nested(error):
         for path in ("pool.host", "conn.host"):
-            host = text_attribute(cause, path) if path != "pool.host" or _has_pool(cause) else None
+            found = attribute(cause, path) if path != "pool.host" or _has_pool(cause) else None
+            host = host_name(found)
             if host is not None:
                 return host
     return None
@@ -97,4 +98,5 @@ def _given_up(error: BaseException, words: str, *, service: str, method: str | N
         return no_answer(faults.FAILED, service=service, method=method)
     paths = (text_attribute(cause, "url") for cause in nested(error))
     url = next((path for path in paths if path is not None), "/")
-    return answered(Answer(service=service, url=url, status=int(status[1]), method=method))
+    # urllib3 repeats only what it was told may be repeated, so this was no write at risk.
+    return answered(Answer(service=service, url=url, status=int(status[1]), method=method or "GET"))
