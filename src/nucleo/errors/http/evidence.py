@@ -193,7 +193,7 @@ def _by_credentials(answer: Answer) -> Meaning | None:
         return Meaning.FORBIDDEN if answer.fault.message and not CREDENTIALS.search(words) else _forbidden(answer)
     if status in {400, 200, 404, 422} and CREDENTIALS.search(words) and answer.status != _MISSING:
         return Meaning.UNAUTHORIZED
-    if _REDIRECTION <= status < _CLIENT_ERROR and _to_login(answer):
+    if _REDIRECTION <= status < _CLIENT_ERROR and leads_to_login(answer.headers.get("location", "")):
         return Meaning.UNAUTHORIZED
     if status < _REDIRECTION and "_incapsula_resource" in answer.body.text[:4096].lower():
         return Meaning.FORBIDDEN
@@ -204,9 +204,10 @@ def _forbidden(answer: Answer) -> Meaning:
     return Meaning.FORBIDDEN if answer.body.kind == "html" else Meaning.UNAUTHORIZED
 
 
-def _to_login(answer: Answer) -> bool:
-    location = answer.headers.get("location", "").lower()
-    return any(mark in location for mark in ("login", "signin", "sign-in", "/auth", "sso", "oauth"))
+def leads_to_login(location: str) -> bool:
+    """Tell whether a redirect leads to a page where a person logs in."""
+    target = location[:2048].lower()
+    return any(mark in target for mark in ("login", "log-in", "signin", "sign-in", "/auth", "/sso", "oauth"))
 
 
 def _by_not_found(answer: Answer) -> Meaning | None:
