@@ -29,10 +29,18 @@ class StopReason(Enum):
 # IBM watsonx.ai `stop_reason`; Zhipu. Each as documented in its API reference.
 _SPELLINGS: Final = {
     StopReason.END: (
-        ["complete", "completed", "end", "end_turn", "eos", "eos_token", "finished", "stop", "stop_sequence"]
+        "complete",
+        "completed",
+        "end",
+        "end_turn",
+        "eos",
+        "eos_token",
+        "finished",
+        "stop",
+        "stop_sequence",
     ),
-    StopReason.TOOL_CALLS: ["function_call", "tool_call", "tool_calls", "tool_use"],
-    StopReason.MAX_TOKENS: [
+    StopReason.TOOL_CALLS: ("function_call", "tool_call", "tool_calls", "tool_use"),
+    StopReason.MAX_TOKENS: (
         "incomplete",
         "length",
         "max_completion_tokens",
@@ -41,8 +49,8 @@ _SPELLINGS: Final = {
         "max_output_tokens",
         "max_tokens",
         "token_limit",
-    ],
-    StopReason.REFUSAL: [
+    ),
+    StopReason.REFUSAL: (
         "blocklist",
         "content_filter",
         "content_filtered",
@@ -56,13 +64,13 @@ _SPELLINGS: Final = {
         "safety",
         "sensitive",
         "spii",
-    ],
-    StopReason.CONTEXT_OVERFLOW: [
+    ),
+    StopReason.CONTEXT_OVERFLOW: (
         "context_length_exceeded",
         "error_limit",
         "model_context_window_exceeded",
         "model_length",
-    ],
+    ),
 }
 
 _BY_SPELLING: Final = {spelling: reason for reason, spellings in _SPELLINGS.items() for spelling in spellings}
