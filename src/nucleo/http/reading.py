@@ -1,7 +1,7 @@
 """Reading a good answer: its text, its JSON, its type. What cannot be read says why, and nothing of the body."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from typing import Any, Generic, Protocol, cast, final
 
@@ -82,8 +82,12 @@ class JsonReader(Generic[T]):
         try:
             return self._adapter.validate_json(text)
         except ValidationError as error:
-            broken = any(fault["type"] == "json_invalid" for fault in error.errors(include_input=False, include_url=False))
-            raise UnreadableAnswerError("it is not JSON" if broken else "it does not have the form it should") from error
+            broken = any(
+                fault["type"] == "json_invalid" for fault in error.errors(include_input=False, include_url=False)
+            )
+            raise UnreadableAnswerError(
+                "it is not JSON" if broken else "it does not have the form it should"
+            ) from error
 
     def empty(self) -> T:
         """An empty list, object or None, the first that the type takes.
@@ -169,7 +173,7 @@ def _declared(headers: Mapping[str, str]) -> str:
 
 
 def _is_plain_json(body: bytes, headers: Mapping[str, str]) -> bool:
-    if _declared(headers).lower() not in {"", "utf-8", "utf8", "us-ascii", "ascii"} or body[:3] in {b"\xef\xbb\xbf"}:
+    if _declared(headers).lower() not in {"", "utf-8", "utf8", "us-ascii", "ascii"} or body[:3] == b"\xef\xbb\xbf":
         return False
     try:
         body.decode("utf-8")
@@ -188,14 +192,14 @@ def _parsed(text: bytes | str) -> object:
 
 def _adapter(into: type[T] | TypeAdapter[T]) -> TypeAdapter[T]:
     if isinstance(into, TypeAdapter):
-        return cast("TypeAdapter[T]", into)
+        return into
     try:
-        return cast("TypeAdapter[T]", _built(into))
+        return cast("TypeAdapter[T]", _built(cast("Hashable", into)))
     except TypeError:
         # An annotation with an unhashable part cannot be remembered.
         return TypeAdapter(into)
 
 
 @lru_cache(maxsize=512)
-def _built(into: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(into)
+def _built(into: Hashable) -> TypeAdapter[Any]:
+    return TypeAdapter[Any](cast("Any", into))

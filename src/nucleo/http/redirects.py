@@ -42,7 +42,9 @@ def is_redirect(status: int, location: str | None) -> bool:
     return status in _STATUSES and bool(location)
 
 
-def redirected(request: httpx2.Request, status: int, location: str, *, hops: int, secrets: Iterable[str]) -> httpx2.Request:
+def redirected(
+    request: httpx2.Request, status: int, location: str, *, hops: int, secrets: Iterable[str]
+) -> httpx2.Request:
     """Make the request that follows a redirect.
 
     On the way to another origin (scheme, host or port) it keeps nothing but what every client sends, and it does not

@@ -70,3 +70,12 @@ class LiveTimeouts(Mapping[str, float]):
         """What the call may use of the job's remaining time, in seconds; None outside a job and without a deadline."""
         remaining = None if self._work is None else self._work.remaining_seconds()
         return None if remaining is None else max(_SHORTEST_SECONDS, remaining * SHARE_OF_JOB)
+
+    def check(self) -> None:
+        """Stop a body that comes in drops, in code that nothing else can stop.
+
+        Raises:
+            TimeoutError: The job has no time left.
+        """
+        if self._work is not None and self._work.remaining_seconds() == 0:
+            raise TimeoutError
