@@ -3,6 +3,7 @@
 from nucleo.jobs.context import JobContext
 from nucleo.jobs.dispatcher import Dispatcher, DispatcherSnapshot, JobSnapshot, run
 from nucleo.jobs.events import (
+    TERMINAL_EVENTS,
     EventsLost,
     JobCancelled,
     JobCompleted,
@@ -25,6 +26,7 @@ from nucleo.jobs.states import JobState
 from nucleo.jobs.threads import start_body
 
 __all__ = [
+    "TERMINAL_EVENTS",
     "Dispatcher",
     "DispatcherSnapshot",
     "EventsLost",

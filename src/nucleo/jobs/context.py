@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Unpack, cast
 
-from nucleo.errors import CancellationException
+from nucleo.errors import CancellationException as StopSignal
 from nucleo.jobs.events import JobEvent, JobNotification, JobProgress
 from nucleo.jobs.execution import Execution
 from nucleo.jobs.handle import JobHandle, execution_of
 from nucleo.jobs.job import Job
-from nucleo.jobs.submission import SubmitOptions, submit
+from nucleo.jobs.options import SubmitOptions
 
 if TYPE_CHECKING:
     from nucleo.jobs.dispatcher import Dispatcher
@@ -22,7 +22,7 @@ _EMPTY: Mapping[str, Any] = MappingProxyType({})
 class JobContext:
     """What a body is given beside its resources. Everything but `submit` may be called from a thread."""
 
-    CancellationException: ClassVar[type[CancellationException]] = CancellationException
+    CancellationException: ClassVar[type[StopSignal]] = StopSignal
 
     __slots__ = ("_execution",)
 
@@ -83,9 +83,9 @@ class JobContext:
         """
         execution = self._execution
         if execution.is_cancelled:
-            raise CancellationException(execution.reason)
+            raise StopSignal(execution.reason)
         if execution.is_timed_out:
-            raise CancellationException("its time budget is spent")
+            raise StopSignal("its time budget is spent")
 
     def publish(self, progress: str, percent: float | None = None) -> None:
         """Say how far the job is.
@@ -125,4 +125,5 @@ class JobContext:
         It inherits the workflow and the deadline, and is cancelled with this job unless detached. Only orchestrators
         may: from a leaf the handle that comes back has already failed.
         """
-        return submit(self._execution.engine, job, parent=self._execution, **options)
+        engine = self._execution.engine
+        return cast("JobHandle[T]", engine.submit(engine, job, parent=self._execution, **options))

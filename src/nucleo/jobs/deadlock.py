@@ -1,6 +1,6 @@
 """The rule that who holds must not wait, and the place in the code that broke it."""
 
-import sys
+import inspect
 from types import FrameType
 from typing import Any
 
@@ -31,7 +31,7 @@ def refuse_waiting(work: CurrentWork, awaited: Execution) -> None:
 
 def call_site(waiter: Execution | None) -> str:
     """Name the line of the user's code that waits, as ``file:line in function``."""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the only way to the caller's line
+    frame: FrameType | None = inspect.currentframe()
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
         if module == _LOOP:

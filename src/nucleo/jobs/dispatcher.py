@@ -14,9 +14,10 @@ from nucleo.jobs.events import JobEvent
 from nucleo.jobs.execution import Execution
 from nucleo.jobs.handle import JobHandle
 from nucleo.jobs.job import Job
+from nucleo.jobs.options import SubmitOptions
 from nucleo.jobs.states import JobState
 from nucleo.jobs.stream import EventIterator, EventStream
-from nucleo.jobs.submission import SubmitOptions, submit
+from nucleo.jobs.submission import submit
 
 T = TypeVar("T")
 
@@ -113,7 +114,9 @@ class Dispatcher:
         """
         if self._engine is not None:
             raise RuntimeError("this dispatcher is running; make another one, or start this one again after its end")
-        self._engine = Engine(self, random=self._random, max_threads=self._max_threads, stream=self._stream)
+        self._engine = Engine(
+            self, random=self._random, max_threads=self._max_threads, stream=self._stream, submit=submit
+        )
         return self
 
     async def __aexit__(

@@ -2,11 +2,11 @@
 
 import asyncio
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from itertools import count
 from random import Random
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 from weakref import WeakSet
 
 from nucleo.jobs.events import JobEvent
@@ -36,6 +36,7 @@ class Engine:
         random: Where pauses and ids are drawn from.
         max_threads: Synchronous bodies at once.
         stream: Who listens.
+        submit: The door. Handed in, because the door stands on everything that this is part of.
     """
 
     __slots__ = (
@@ -52,12 +53,22 @@ class Engine:
         "random",
         "stragglers",
         "stream",
+        "submit",
     )
 
-    def __init__(self, dispatcher: "Dispatcher", *, random: Random, max_threads: int, stream: EventStream) -> None:
+    def __init__(
+        self,
+        dispatcher: "Dispatcher",
+        *,
+        random: Random,
+        max_threads: int,
+        stream: EventStream,
+        submit: Callable[..., Any],
+    ) -> None:
         self.dispatcher = dispatcher
         self.random = random
         self.stream = stream
+        self.submit = submit
         self.loop = asyncio.get_running_loop()
         self.places = ThreadPlaces(max_threads)
         self.executions: dict[str, Execution] = {}
@@ -68,6 +79,11 @@ class Engine:
         self.counter = count(1)
         self._thread = threading.get_ident()
         self._idle: asyncio.Future[None] | None = None
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the end of the block has begun."""
+        return self.door is not Door.OPEN
 
     def publish(self, event: JobEvent) -> None:
         """Publish from any thread; after the end of the loop there is nobody to tell."""
@@ -105,10 +121,10 @@ class Engine:
         if interrupted is not None:
             raise interrupted
 
-    async def _until_idle(self, timeout: float | None) -> None:
+    async def _until_idle(self, seconds: float | None) -> None:
         if self.executions:
             self._idle = self.loop.create_future()
-            await asyncio.wait([self._idle], timeout=timeout)
+            await asyncio.wait([self._idle], timeout=seconds)
 
     @staticmethod
     def _cancel(executions: "Iterable[Execution]") -> None:

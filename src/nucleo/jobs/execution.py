@@ -6,9 +6,8 @@ cancelled, its time runs out, it settles. State changes go through `Execution.mo
 
 import asyncio
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 from nucleo.errors.chain import interpreter_signal
 from nucleo.jobs.engine import Engine
@@ -18,6 +17,7 @@ from nucleo.jobs.outcome import Outcome, cancelled, log_end, timed_out
 from nucleo.jobs.reruns import Rerun, Reruns
 from nucleo.jobs.resources import Resources
 from nucleo.jobs.states import TRANSITIONS, JobState
+from nucleo.jobs.terms import MOST_CANCELS, Stage, Terms, grace_of
 from nucleo.limits import CurrentWork, current_work
 
 if TYPE_CHECKING:
@@ -25,45 +25,6 @@ if TYPE_CHECKING:
     from nucleo.jobs.handle import JobHandle
 
 logger = logging.getLogger("nucleo.jobs")
-
-GRACE_SHARE: Final = 0.1
-SHORTEST_GRACE_SECONDS: Final = 0.5
-LONGEST_GRACE_SECONDS: Final = 30.0
-UNTIMED_GRACE_SECONDS: Final = 5.0
-"""The grace of a body without a budget: an orchestrator, which has nothing to close."""
-
-MOST_CANCELS: Final = 5
-"""A body that swallows this many cancels, a grace apart, is left behind like a thread that does not return."""
-
-
-def grace_of(budget_seconds: float | None) -> float:
-    """Give the seconds between telling a body that its time is up and cancelling it."""
-    if budget_seconds is None:
-        return UNTIMED_GRACE_SECONDS
-    return min(max(budget_seconds * GRACE_SHARE, SHORTEST_GRACE_SECONDS), LONGEST_GRACE_SECONDS)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """What was agreed at submission.
-
-    Attributes:
-        after: The jobs this one waits for.
-        tolerates_failures: Whether it runs although one of them failed.
-        is_detached: Whether it lives on without waiters and without the job that started it.
-        timeout: Seconds for each run of the body.
-        deadline: The end of the whole job on the loop's clock.
-        deadline_seconds: The same as a budget, for people.
-        metadata: The caller's own.
-    """
-
-    after: "tuple[Execution, ...]" = ()
-    tolerates_failures: bool = False
-    is_detached: bool = False
-    timeout: float | None = None
-    deadline: float | None = None
-    deadline_seconds: float | None = None
-    metadata: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,19 +38,6 @@ class JobWork(CurrentWork):
     execution: "Execution"
 
 
-class Stage:
-    """Where the job's task is, for whoever wants to stop it. Plain numbers: this is on the way of every job."""
-
-    BEFORE: Final = 0
-    """Its first step has not come."""
-    WAITING: Final = 1
-    """It waits for something and holds nothing: a cancel reaches it at once."""
-    BODY: Final = 2
-    """User code runs."""
-    CLOSING: Final = 3
-    """Its resources close, or its children end: it is given its grace first."""
-
-
 @final
 class Execution:
     """The state of one submitted job."""
@@ -101,7 +49,6 @@ class Execution:
         "attempt",
         "children",
         "context",
-        "dependents",
         "engine",
         "futures",
         "handle",
@@ -164,7 +111,6 @@ class Execution:
         self.children: set[Execution] | None = None
         self.waiters: list[asyncio.Future[None]] | None = None
         self.futures: list[asyncio.Future[Any]] | None = None
-        self.dependents = 0
         self._cancels = 0
         self._attempt_timer: asyncio.TimerHandle | None = None
         self._deadline_timer: asyncio.TimerHandle | None = None
@@ -173,7 +119,7 @@ class Execution:
 
     def holds(self) -> bool:
         """Whether the job has something in its hands at this moment that others may be waiting for."""
-        return self.holding
+        return self.holding or self.thread_runs
 
     @property
     def is_stopped(self) -> bool:
@@ -200,7 +146,7 @@ class Execution:
 
     # -- its runs
 
-    def begin(self) -> "JobContext":
+    def begin(self) -> None:
         """Start another run of the body: the job holds what it asked for, and the code that runs knows whose it is."""
         self.attempt += 1
         self.stage = Stage.BODY
@@ -215,12 +161,8 @@ class Execution:
             execution=self,
         )
         current_work.set(self.work)
-        if self.context is None:
-            from nucleo.jobs.context import JobContext  # noqa: PLC0415 - the two know each other
-
-            self.context = JobContext(self)
-        self.announce(JobStarted, attempt=self.attempt)
-        return self.context
+        if self.engine.stream.has_listeners:
+            self.announce(JobStarted, attempt=self.attempt)
 
     def give_back(self) -> None:
         """The run is over and everything it held has been given back."""
@@ -229,8 +171,13 @@ class Execution:
 
     def decide(self, casualty: BaseException) -> Rerun | BaseException:
         """Say whether the job runs again after what its body raised. A cancel or an exit is never run again."""
-        if self.reruns is None or interpreter_signal(casualty) is not None:
+        if interpreter_signal(casualty) is not None:
             return casualty
+        if self.reruns is None:
+            terms = self.terms
+            self.reruns = Reruns(
+                upstream_retries=terms.upstream_retries, max_pause=terms.max_pause, random=self.engine.random
+            )
         return self.reruns.decide(casualty)
 
     def _run_ends_at(self) -> float | None:
@@ -273,7 +220,7 @@ class Execution:
             self.parent.children.discard(self)
         self.engine.forget(self)
         # Each of these points back here; without the circle the job is freed with its last handle.
-        self.handle = self.context = self.work = self.resources = None
+        self.handle = self.context = self.work = self.resources = self.task = None
         self._wake(outcome)
 
     def _announce_end(self, outcome: Outcome) -> None:
@@ -311,7 +258,7 @@ class Execution:
         self.reason = reason
         self.move(JobState.CANCELLING)
         self.disarm()
-        self._cancel_children(reason)
+        self.cancel_children(reason)
         self._stop()
         return True
 
@@ -339,7 +286,7 @@ class Execution:
     def _grace_is_over(self) -> None:
         """Second phase: it did not leave by itself."""
         self.move(JobState.CANCELLING)
-        self._cancel_children("the job that started it ran out of time")
+        self.cancel_children("the job that started it ran out of time")
         self._press()
 
     def _deadline_is_over(self) -> None:
@@ -353,16 +300,17 @@ class Execution:
         self.is_timed_out = True
         self.spent_budget = self.terms.deadline_seconds
         self.move(JobState.CANCELLING)
-        self._cancel_children("the job that started it ran out of time")
+        self.cancel_children("the job that started it ran out of time")
         self._stop()
 
     def _stop(self) -> None:
         """Reach the task, in the way that the stage it is in calls for."""
         if self.stage == Stage.BEFORE:
             # A task that never took its first step never runs its own ending.
+            task = self.task
             self.settle(cancelled(self.reason, None) if self.is_cancelled else timed_out(self.spent_budget, None))
-            if self.task is not None:
-                self.task.cancel()
+            if task is not None:
+                task.cancel()
         elif self.thread_runs or self.stage == Stage.CLOSING:
             self._interrupt()
             self._attempt_timer = self.engine.loop.call_later(grace_of(self.terms.timeout), self._press)
@@ -402,13 +350,15 @@ class Execution:
         if self.interrupting is None and self.resources is not None and self.resources.can_be_interrupted:
             self.interrupting = self.engine.loop.create_task(self.resources.interrupt(), name=f"{self.id} interrupt")
 
-    def _cancel_children(self, reason: str | None) -> None:
+    def cancel_children(self, reason: str | None) -> None:
+        """Stop what the job started and has not ended, except what is detached."""
         for child in self.attached_children():
-            child.cancel(reason)
-
-    def cancel_children(self, reason: str) -> None:
-        """Stop what the job started and did not see through."""
-        self._cancel_children(reason)
+            if child.is_timed_out and not child.is_cancelled:
+                # It ends by its own budget, and says so; only its grace is cut to that of the job that started it.
+                child.disarm()
+                child._grace_is_over()  # noqa: SLF001 - of the same class
+            else:
+                child.cancel(reason)
 
     # -- waited for
 
@@ -437,7 +387,7 @@ class Execution:
         for queue in (self.waiters, self.futures):
             if queue is not None and waiter in queue:
                 queue.remove(waiter)
-        return not self.waiters and not self.futures and not self.dependents and not self.terms.is_detached
+        return not self.waiters and not self.futures and not self.terms.is_detached
 
 
 def resolve(future: asyncio.Future[Any], outcome: Outcome) -> None:

@@ -101,7 +101,7 @@ class JobHandle(Generic[T]):
             try:
                 yield from waiter
             except asyncio.CancelledError:
-                if execution.outcome is None and execution.leave(waiter):
+                if execution.leave(waiter):
                     execution.cancel("nobody waits for it any more")
                     yield from _until_settled(execution)
                 raise
@@ -111,7 +111,8 @@ class JobHandle(Generic[T]):
         if outcome.failure is not None:
             # With the traceback of its own end: raising one object again and again would make it grow.
             raise outcome.failure.with_traceback(outcome.traceback)
-        return outcome.value  # type: ignore[no-any-return]
+        value: T = outcome.value
+        return value
 
     def __repr__(self) -> str:
         execution = self._execution

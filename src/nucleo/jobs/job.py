@@ -19,7 +19,7 @@ class Job(Generic[T]):
     A **leaf** (a tool call, a model call) declares what it needs, holds it while it runs and may neither submit nor
     await other jobs. An **orchestrator** (a thinker, a doer) holds nothing and has no timeout of its own; it alone
     submits and awaits jobs. Subclass it and define `run`, or for a synchronous body set ``threaded`` and define
-    `run_sync`. A job may run several times, each time on a fresh set of resources, and keeps its own state between runs.
+    `run_sync`. A job may run several times, on fresh resources each time, and keeps its own state between runs.
 
     Attributes:
         name: How people and models call it; the class name unless set.

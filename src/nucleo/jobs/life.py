@@ -5,19 +5,18 @@ outside any exception handler, so that no run starts with the failure of the one
 """
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from nucleo.errors import DependencyFailedException
+from nucleo.jobs.context import JobContext
 from nucleo.jobs.events import JobRetrying, JobWaiting
-from nucleo.jobs.execution import Execution, Stage
+from nucleo.jobs.execution import Execution
 from nucleo.jobs.outcome import Outcome, cancelled, failed, timed_out
 from nucleo.jobs.reruns import Rerun
 from nucleo.jobs.resources import NOTHING, Resources
 from nucleo.jobs.states import JobState
+from nucleo.jobs.terms import Stage, grace_of
 from nucleo.jobs.threads import start_body
-
-if TYPE_CHECKING:
-    from nucleo.jobs.context import JobContext
 
 _NO_VALUE: Final = object()
 
@@ -46,6 +45,7 @@ async def live(execution: Execution) -> None:
         verdict = execution.decide(casualty)
         if not isinstance(verdict, Rerun):
             casualty = verdict
+            del verdict
             break
         rerun, casualty = verdict, None
     outcome = _judge(execution, value, casualty)
@@ -54,7 +54,7 @@ async def live(execution: Execution) -> None:
     passing = outcome.passing
     execution.settle(outcome)
     # The frame is in the failure's traceback; without this the two would keep each other alive.
-    value = casualty = verdict = None
+    value = casualty = None
     del outcome
     if passing is not None:
         try:
@@ -71,7 +71,8 @@ async def _attempt(execution: Execution) -> Any:
     if job.threaded:
         await _thread_place(execution)
     resources = execution.resources = Resources()
-    context = execution.begin()
+    execution.begin()
+    context = execution.context = JobContext(execution)
     error: BaseException | None = None
     value: Any = None
     try:
@@ -134,24 +135,21 @@ async def _see_children_through(
 
 
 async def _dependencies(execution: Execution) -> None:
-    """Wait for the jobs that come before, holding nothing."""
+    """Wait for the jobs that come before, holding nothing. As any waiter this one keeps them alive."""
     terms = execution.terms
     waiting = {before.watch(): before for before in terms.after if before.outcome is None}
     if waiting:
         execution.move(JobState.WAITING)
         execution.announce(JobWaiting, reason="the jobs that come before it")
-    for before in waiting.values():
-        before.dependents += 1
     try:
         _check_dependencies(execution)
         while waiting:
             done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             for waiter in done:
-                waiting.pop(waiter).dependents -= 1
+                del waiting[waiter]
             _check_dependencies(execution)
     finally:
         for waiter, before in waiting.items():
-            before.dependents -= 1
             before.leave(waiter)
 
 
@@ -173,6 +171,8 @@ async def _pause(execution: Execution, rerun: Rerun) -> None:
         return
     execution.move(JobState.WAITING)
     execution.is_paused = True
+    if execution.engine.is_stopping:
+        execution.cancel("the dispatcher is stopping")
     try:
         await asyncio.sleep(rerun.pause_seconds)
     finally:
@@ -193,7 +193,7 @@ def _start_clock(execution: Execution) -> None:
         execution.arm(execution.terms.timeout)
 
 
-async def _in_thread(execution: Execution, resources: Resources, context: "JobContext") -> Any:
+async def _in_thread(execution: Execution, resources: Resources, context: JobContext) -> Any:
     """Run a synchronous body. When the task is cancelled the thread goes on, and keeps its place and its name."""
     engine = execution.engine
 
@@ -219,11 +219,14 @@ async def _in_thread(execution: Execution, resources: Resources, context: "JobCo
 
 
 async def _close(execution: Execution, resources: Resources, error: BaseException | None) -> BaseException | None:
-    """Close what was opened, after whatever the end of the time budget had begun to close."""
-    if execution.interrupting is not None:
-        try:
-            await asyncio.wait([execution.interrupting])
-        except asyncio.CancelledError as stop:
-            error = error or stop
-        execution.interrupting = None
-    return await resources.close(error)
+    """Close what was opened, after whatever the end of the time budget had begun to close. Nothing here may hang."""
+    patience = grace_of(execution.terms.timeout)
+    interrupting, execution.interrupting = execution.interrupting, None
+    if interrupting is not None:
+        for _ in range(2):
+            try:
+                await asyncio.wait([interrupting], timeout=patience)
+            except asyncio.CancelledError as stop:
+                error = error or stop
+            interrupting.cancel()
+    return await resources.close(error, patience=patience)

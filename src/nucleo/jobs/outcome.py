@@ -67,8 +67,8 @@ def failed(component: str, casualty: BaseException, *, foreign_cancel: bool) -> 
         failure = SystemException(component, f"interrupted by {type(control).__name__}")
         return _failed(failure, passing=control)
     if foreign_cancel:
-        failure = JobCancelledException("its task was cancelled from outside the dispatcher")
-        return Outcome(JobState.CANCELLED, failure=failure, passing=control)
+        stopped = JobCancelledException("its task was cancelled from outside the dispatcher")
+        return Outcome(JobState.CANCELLED, failure=stopped, passing=control)
     failure = SystemException(component, "it raised CancelledError itself; nobody had cancelled it")
     failure.__cause__ = casualty
     return _failed(failure)

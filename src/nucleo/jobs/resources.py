@@ -40,7 +40,7 @@ NOTHING = Requirements()
 
 @final
 class Resources:
-    """The opened resources of one run: ``resources["database"]``, or typed, ``resources.get("database", Connection)``."""
+    """What is open for one run: ``resources["database"]``, or typed, ``resources.get("database", Connection)``."""
 
     __slots__ = ("_managers", "_on_timeout", "_opened")
 
@@ -91,11 +91,12 @@ class Resources:
             self._opened[name] = await manager.__aenter__()
             self._managers.append(manager)
 
-    async def close(self, error: BaseException | None) -> BaseException | None:
+    async def close(self, error: BaseException | None, *, patience: float) -> BaseException | None:
         """Leave every context manager, last first, each told how the body ended.
 
         Args:
             error: What the body raised, or ``None``.
+            patience: Seconds that each may take; what hangs is given up, and the next is closed.
 
         Returns:
             What the body raised, else the first failure to close. A resource does not undo a failure.
@@ -103,10 +104,11 @@ class Resources:
         managers, self._managers = self._managers, None
         for manager in reversed(managers or ()):
             try:
-                await manager.__aexit__(
-                    None if error is None else type(error), error, None if error is None else error.__traceback__
-                )
-            except Exception as failed:  # the others must still be closed
+                async with asyncio.timeout(patience):
+                    await manager.__aexit__(
+                        None if error is None else type(error), error, None if error is None else error.__traceback__
+                    )
+            except (Exception, asyncio.CancelledError) as failed:  # the others must still be closed
                 if error is None:
                     error = failed
                 elif failed is not error:

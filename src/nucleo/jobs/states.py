@@ -24,6 +24,9 @@ class JobState(Enum):
     TIMED_OUT = "timed out"
     """It was stopped by its time budget."""
 
+    # By identity, in C: the table below is asked several times for every job.
+    __hash__ = object.__hash__
+
     @property
     def is_terminal(self) -> bool:
         """Whether a job in this state has ended."""

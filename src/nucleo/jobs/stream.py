@@ -138,18 +138,17 @@ class EventStream:
 
     Args:
         capacity: Events that each subscriber may be behind before it loses the oldest.
+
+    Attributes:
+        has_listeners: Whether an event would be seen by anyone; if not, it need not be made.
     """
 
-    __slots__ = ("_capacity", "_subscribers")
+    __slots__ = ("_capacity", "_subscribers", "has_listeners")
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._subscribers: list[_Subscriber] = []
-
-    @property
-    def has_listeners(self) -> bool:
-        """Whether an event would be seen by anyone; if not, it need not be made."""
-        return bool(self._subscribers)
+        self.has_listeners = False
 
     def publish(self, event: JobEvent) -> None:
         """Hand an event to everyone who listens. On the loop's thread."""
@@ -171,14 +170,17 @@ class EventStream:
     def add(self, subscriber: _Subscriber) -> None:
         """Begin to serve a subscriber."""
         self._subscribers.append(subscriber)
+        self.has_listeners = True
 
     def remove(self, subscriber: _Subscriber) -> None:
         """Serve a subscriber no longer; one that is not served is no error."""
         if subscriber in self._subscribers:
             self._subscribers.remove(subscriber)
+            self.has_listeners = bool(self._subscribers)
 
     def finish(self) -> None:
         """Let every subscriber have what is left for it, and end."""
         subscribers, self._subscribers = self._subscribers, []
+        self.has_listeners = False
         for subscriber in subscribers:
             subscriber.finish()

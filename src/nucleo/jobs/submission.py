@@ -4,39 +4,27 @@ import asyncio
 import math
 from collections.abc import Mapping, Sequence
 from types import EllipsisType
-from typing import Any, TypedDict, TypeVar
+from typing import Any, Final, TypeVar
 
 from nucleo.errors import JobDeadlockException, SystemException, UncorrectableRuntimeLLMException
 from nucleo.jobs.deadlock import call_site
 from nucleo.jobs.engine import Door, Engine
 from nucleo.jobs.events import JobSubmitted
-from nucleo.jobs.execution import Execution, JobWork, Terms
+from nucleo.jobs.execution import Execution, JobWork
 from nucleo.jobs.handle import JobHandle, execution_of
 from nucleo.jobs.job import Job
 from nucleo.jobs.life import live
+from nucleo.jobs.options import UPSTREAM_RETRIES
 from nucleo.jobs.outcome import failed
-from nucleo.jobs.reruns import LONGEST_PAUSE_SECONDS, Reruns
+from nucleo.jobs.reruns import LONGEST_PAUSE_SECONDS
 from nucleo.jobs.states import JobState
+from nucleo.jobs.terms import Terms
 from nucleo.limits import CurrentWork, current_work
 
 T = TypeVar("T")
 
-UPSTREAM_RETRIES = 3
-"""How often a call is repeated that upstream could not serve, unless the submitter says otherwise."""
-
-
-class SubmitOptions(TypedDict, total=False):
-    """The keywords of `Dispatcher.submit`, where they are documented."""
-
-    after: Sequence[JobHandle[Any]]
-    workflow: str | None
-    timeout: float | EllipsisType | None
-    deadline: float | None
-    detached: bool
-    tolerate_failed_dependencies: bool
-    upstream_retries: int
-    max_pause: float
-    metadata: Mapping[str, Any] | None
+_NO_RUN: Final = Job[Any].run
+_NO_RUN_SYNC: Final = Job[Any].run_sync
 
 
 def submit(
@@ -73,18 +61,19 @@ def submit(
     if parent is not None and parent.outcome is not None:
         parent = None
     timeout = job.timeout if isinstance(timeout, EllipsisType) else timeout
-    terms = _terms(
-        engine,
-        parent,
-        after=after,
-        timeout=timeout,
-        deadline=deadline,
-        detached=detached,
-        tolerates_failures=tolerate_failed_dependencies,
-        metadata=metadata,
+    end, deadline = _deadline(engine, parent, deadline)
+    terms = Terms(
+        _executions(after) if after else (),
+        tolerate_failed_dependencies,
+        detached,
+        timeout,
+        end,
+        deadline,
+        upstream_retries,
+        max_pause,
+        metadata,
     )
     execution = Execution(engine, job, parent=parent, workflow=workflow, terms=terms)
-    execution.reruns = Reruns(upstream_retries=upstream_retries, max_pause=max_pause, random=engine.random)
     handle: JobHandle[T] = JobHandle(execution)
     execution.handle = handle
     if engine.stream.has_listeners:
@@ -111,31 +100,16 @@ def _start(engine: Engine, execution: Execution) -> None:
         execution.cancel(parent.reason or "the job that started it is ending")
 
 
-def _terms(
-    engine: Engine,
-    parent: Execution | None,
-    *,
-    after: Sequence[JobHandle[Any]],
-    timeout: float | None,
-    deadline: float | None,
-    detached: bool,
-    tolerates_failures: bool,
-    metadata: Mapping[str, Any] | None,
-) -> Terms:
-    now = engine.loop.time()
-    end = None if deadline is None else now + deadline
+def _deadline(engine: Engine, parent: Execution | None, seconds: float | None) -> tuple[float | None, float | None]:
+    """Give the end of the whole job on the loop's clock, and the same as a budget; never later than the parent's."""
     inherited = None if parent is None else parent.terms.deadline
+    if seconds is None and inherited is None:
+        return None, None
+    now = engine.loop.time()
+    end = None if seconds is None else now + seconds
     if inherited is not None and (end is None or inherited < end):
-        end, deadline = inherited, max(0.0, inherited - now)
-    return Terms(
-        after=_executions(after) if after else (),
-        tolerates_failures=tolerates_failures,
-        is_detached=detached,
-        timeout=timeout,
-        deadline=end,
-        deadline_seconds=deadline,
-        metadata=metadata,
-    )
+        return inherited, max(0.0, inherited - now)
+    return end, seconds
 
 
 def _executions(after: Sequence[JobHandle[Any]]) -> tuple[Execution, ...]:
@@ -148,11 +122,11 @@ def _executions(after: Sequence[JobHandle[Any]]) -> tuple[Execution, ...]:
 def _check_job(job: Job[Any]) -> None:
     if not isinstance(job, Job):  # pyright: ignore[reportUnnecessaryIsInstance] - callers without types
         raise TypeError(f"submit takes a Job, not {type(job).__name__}; a tool makes one by tool.job(...)")
-    cls = type(job)
+    cls: type[Job[Any]] = type(job)
     if job.threaded:
-        if cls.run_sync is Job.run_sync:
+        if cls.run_sync is _NO_RUN_SYNC:
             raise TypeError(f"{cls.__name__} is threaded and defines no run_sync(resources, context)")
-    elif cls.run is Job.run:
+    elif cls.run is _NO_RUN:
         raise TypeError(f"{cls.__name__} defines no run(resources, context)")
 
 

@@ -16,12 +16,14 @@ import time
 import traceback
 from asyncio import base_events
 from collections.abc import Callable, Coroutine, Generator, Mapping
+from concurrent.futures import Executor
 from contextlib import contextmanager
-from typing import Any, TypeVar, final
+from typing import Any, TypeVar, TypeVarTuple, final
 
 from nucleo.jobs.threads import BodyThread
 
 _T = TypeVar("_T")
+_Ts = TypeVarTuple("_Ts")
 
 _REAL_MONOTONIC = time.monotonic
 _SLICE_SECONDS = 0.002
@@ -77,9 +79,7 @@ class JumpingLoop(asyncio.SelectorEventLoop):
             return True
         return any(isinstance(thread, BodyThread) and thread.is_busy for thread in threading.enumerate())
 
-    def run_in_executor(  # type: ignore[override]
-        self, executor: Any, func: Callable[..., _T], *args: Any
-    ) -> asyncio.Future[_T]:
+    def run_in_executor(self, executor: Executor | None, func: Callable[[*_Ts], _T], *args: *_Ts) -> asyncio.Future[_T]:
         """As the base class, and the clock does not jump until the call is done."""
         future = super().run_in_executor(executor, func, *args)
         self._errands += 1
