@@ -38,7 +38,8 @@ class Repetition:
 
     def refusal(self, call: ToolCall) -> LLMReadableException | None:
         """Say why a call is not run again; None when it may run."""
-        failing = self._failing.get(_key(call))
+        # Nothing fails in most runs, and then no call needs a key.
+        failing = self._failing.get(_key(call)) if self._failing else None
         if failing is None or failing.times < self._limit - 1:
             return None
         text = (
@@ -60,11 +61,12 @@ class Repetition:
         Returns:
             Whether the run must end: this is one repetition too many.
         """
-        key = _key(call)
         self._unknown_in_a_row = self._unknown_in_a_row + 1 if unknown_tool else 0
         if failure is None:
-            self._failing.pop(key, None)
+            if self._failing:
+                self._failing.pop(_key(call), None)
             return False
+        key = _key(call)
         failing = self._failing.get(key)
         text = failure.llm_message
         if failing is None or (failing.text != text and not text.startswith(failing.text)):
