@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import field
-from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
 
 from nucleo.errors.branches import UncorrectableRuntimeLLMException
 from nucleo.errors.text import as_text, as_texts, brief, sentence
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 _NEAREST = 5
 
@@ -47,10 +50,10 @@ class SpendCapExceededException(UncorrectableRuntimeLLMException):
         reservation: What this job would have reserved.
     """
 
-    cap: Decimal | None = field(default=None, kw_only=True)
-    spent: Decimal | None = field(default=None, kw_only=True)
-    committed: Decimal | None = field(default=None, kw_only=True)
-    reservation: Decimal | None = field(default=None, kw_only=True)
+    cap: "Decimal | None" = field(default=None, kw_only=True)
+    spent: "Decimal | None" = field(default=None, kw_only=True)
+    committed: "Decimal | None" = field(default=None, kw_only=True)
+    reservation: "Decimal | None" = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         for name in ("cap", "spent", "committed", "reservation"):
@@ -113,10 +116,12 @@ def nearest(name: str, known: Sequence[str], *, count: int = _NEAREST) -> list[s
     return close or list(known[:count])
 
 
-def _decimal(figure: object) -> Decimal | None:
-    if figure is None or isinstance(figure, Decimal):
-        return figure
+def _decimal(figure: object) -> "Decimal | None":
+    if figure is None:
+        return None
+    from decimal import Decimal, InvalidOperation  # noqa: PLC0415 - only figures need it, and it is slow to load
+
     try:
-        return Decimal(str(figure))
+        return figure if isinstance(figure, Decimal) else Decimal(str(figure))
     except (InvalidOperation, ValueError):
         return None

@@ -6,7 +6,6 @@ verdict with the same message, so that nothing is lost between two versions or t
 """
 
 import json
-import pickle
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, cast
@@ -14,7 +13,6 @@ from typing import Any, cast
 from nucleo.errors.branches import CorrectableRuntimeLLMException, UncorrectableRuntimeLLMException
 from nucleo.errors.chain import walk_chain
 from nucleo.errors.http.detail import HttpErrorDetail
-from nucleo.errors.masking import mask
 from nucleo.errors.root import LLMReadableException, known_type, rebuild, wire_type
 from nucleo.errors.text import TEXT_LIMIT, Opaque, as_text, cut, show_value
 
@@ -85,7 +83,7 @@ def pickled_state(failure: LLMReadableException) -> tuple[dict[str, Any], tuple[
             links.append((type(link), _picklable(link.__dict__)))
         else:
             name = f"{type(link).__module__}.{type(link).__qualname__}"
-            links.append((None, (name, cut(mask(as_text(link)), TEXT_LIMIT))))
+            links.append((None, (name, cut(_masked(as_text(link)), TEXT_LIMIT))))
         if len(links) == _CHAIN_LIMIT:
             break
     return _picklable(failure.__dict__), tuple(links)
@@ -103,7 +101,7 @@ def _to_json(value: object) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
-        return mask(value)
+        return _masked(value)
     if isinstance(value, Opaque):
         return {_OPAQUE: value.description}
     if isinstance(value, list | tuple):
@@ -126,6 +124,8 @@ def _is_decimal(value: object) -> bool:
 
 
 def _picklable(state: Mapping[str, Any]) -> dict[str, Any]:
+    import pickle  # noqa: PLC0415 - whoever pickles has it
+
     kept: dict[str, Any] = {}
     for name, value in state.items():
         try:
@@ -134,3 +134,9 @@ def _picklable(state: Mapping[str, Any]) -> dict[str, Any]:
         except Exception:  # noqa: BLE001 - a lock in a field must not lose the failure on its way out of a pool
             kept[name] = Opaque(show_value(value))
     return kept
+
+
+def _masked(text: str) -> str:
+    from nucleo.errors.masking import mask  # noqa: PLC0415 - loads with the first text that is masked
+
+    return mask(text)

@@ -89,7 +89,8 @@ class LLMReadableException(Exception):
             return
         if cls.llm_message is LLMReadableException.llm_message:
             raise TypeError(f"{cls.__qualname__} does not say what the model reads: define the property llm_message")
-        dataclass(eq=False, repr=False)(cls)
+        if "__annotations__" in cls.__dict__:
+            dataclass(eq=False, repr=False)(cls)
         _KNOWN[wire_type(cls)] = cls
 
     @property

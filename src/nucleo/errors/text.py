@@ -9,9 +9,8 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from json.encoder import encode_basestring
 from typing import Final, cast
-
-from nucleo.errors.masking import mask
 
 VERDICT_CORRECTABLE: Final = (
     "[This error may be correctable - you can retry with different parameters or try a different approach]"
@@ -51,6 +50,8 @@ def show_value(value: object, *, limit: int = VALUE_LIMIT) -> str:
         return f"<{len(value)} bytes>"
     try:
         if isinstance(value, str):
+            if len(value) <= limit and value.isprintable():
+                return encode_basestring(value)
             # Cut before encoding: the value may be megabytes.
             return cut(_escape(json.dumps(value[: limit + 1], ensure_ascii=False)), limit, len(value) + 2)
         return _escape(_bounded_json(value, limit))
@@ -115,13 +116,17 @@ def cut(text: str, limit: int, length: int | None = None) -> str:
 
 def protect(text: object) -> str:
     """Make a rendered message fit to be read: cleaned, masked, bounded, never empty."""
+    from nucleo.errors.masking import mask  # noqa: PLC0415 - loads with the first text that is read
+
     words = text if isinstance(text, str) else as_text(text)
     if len(words) > 4 * TEXT_LIMIT:
         # Masking comes before cutting, yet must not read megabytes to show a page.
         words = cut(words, 4 * TEXT_LIMIT)
-    words = clean_text(mask(clean_text(words)))
-    if len(words) > TEXT_LIMIT:
-        words = clean_text(cut(words, TEXT_LIMIT))
+    if not words.isprintable() or "[" in words:
+        words = clean_text(words)
+    masked = mask(words)
+    if masked != words or len(masked) > TEXT_LIMIT:
+        words = clean_text(cut(masked, TEXT_LIMIT))
     return words if words and not words.isspace() else NO_DETAILS
 
 

@@ -163,6 +163,8 @@ def explain(error: BaseException, *, component: str = "internal") -> str:
 
 def readable_failure(error: BaseException, *, component: str = "internal") -> LLMReadableException:
     """Find the failure that `explain` speaks for: as `unwrap`, with control signals said in words too."""
+    if isinstance(error, LLMReadableException) and next_link(error) is None:
+        return error
     signal = retry_signal_in(error)
     if signal is not None:
         return readable_twin(signal)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, cast
 
-from nucleo.errors.masking import mask
 from nucleo.errors.text import brief
 
 BODY_LIMIT = 64 * 1024
@@ -93,6 +92,8 @@ def _texts(headers: object) -> dict[str, str]:
 
 def path_of(endpoint: str) -> str:
     """Cut a path or a whole URL to its path, masked, at most 300 characters of it."""
+    from nucleo.errors.masking import mask  # noqa: PLC0415 - loads with the first answer
+
     path = endpoint
     scheme, mark, rest = path.partition("://")
     if mark and "/" not in scheme and "?" not in scheme:
