@@ -7,7 +7,7 @@ about.
 
 import json
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from nucleo.errors import (
     ExternalServiceException,
@@ -19,7 +19,9 @@ from nucleo.errors import (
 )
 from nucleo.models.catalog import shipped_catalog
 
-_REDIRECTION = 300
+_REDIRECTION: Final = 300
+_UNREADABLE: Final = "it sent an unreadable answer"
+_PAGE: Final = "it sent a web page instead of a reply"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,19 +65,11 @@ class AnswerReader:
             model: The model that was asked.
         """
         # The reader of answers loads with the first bad one.
-        from nucleo.errors.http import http_failure, inspect_response  # noqa: PLC0415
+        from nucleo.errors.http import http_failure  # noqa: PLC0415
 
         if answer.status < _REDIRECTION:
-            hidden = inspect_response(
-                self.service,
-                answer.endpoint,
-                answer.status,
-                answer.body,
-                headers=answer.headers,
-                operation="llm",
-                secrets=self.secrets,
-            )
-            return self.unreadable() if hidden is None else self._named(hidden, model)
+            page = answer.body.lstrip()[:1] == b"<"
+            return self.hidden_failure(answer, model=model) or self.unreadable(_PAGE if page else _UNREADABLE)
         failure = http_failure(
             self.service,
             answer.endpoint,
@@ -86,6 +80,21 @@ class AnswerReader:
             secrets=self.secrets,
         )
         return self._named(failure, model)
+
+    def hidden_failure(self, answer: RawAnswer, *, model: str) -> LLMReadableException | None:
+        """Find the failure that an answer with a good status hides; None when it hides none."""
+        from nucleo.errors.http import inspect_response  # noqa: PLC0415 - as above
+
+        hidden = inspect_response(
+            self.service,
+            answer.endpoint,
+            answer.status,
+            answer.body,
+            headers=answer.headers,
+            operation="llm",
+            secrets=self.secrets,
+        )
+        return None if hidden is None else self._named(hidden, model)
 
     def json_of(self, answer: RawAnswer, *, model: str, member: str) -> dict[str, Any]:
         """Read a good answer.
@@ -114,7 +123,7 @@ class AnswerReader:
         failure = translate(error, service=self.service)
         return None if failure is None else self._named(failure, model)
 
-    def unreadable(self, details: str = "it sent an unreadable answer") -> ExternalServiceException:
+    def unreadable(self, details: str = _UNREADABLE) -> ExternalServiceException:
         """Make the failure of an answer with a good status that is no reply."""
         return ExternalServiceException(self.service, details)
 

@@ -5,14 +5,19 @@ provider.
 """
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 NO_OUTPUT = "(no output)"
 """What a model reads of a tool that gave nothing back."""
 NO_FAILURE_TEXT = "The tool failed and gave no details."
 """What a model reads of a failure without words. An error without text is refused by some providers."""
+
+# What both Anthropic and OpenAI allow in the name of a tool.
+_UNSAFE: Final = re.compile(r"[^a-zA-Z0-9_-]")
+_NAME_LIMIT: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,11 @@ class ToolCall:
     id: str
     name: str
     arguments: str | dict[str, Any]
+
+    @property
+    def safe_name(self) -> str:
+        """The name as every provider accepts it: one that a model made up may hold anything, and is sent again."""
+        return _UNSAFE.sub("_", self.name)[:_NAME_LIMIT] or "unnamed"
 
     @property
     def arguments_text(self) -> str:

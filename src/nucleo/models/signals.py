@@ -4,10 +4,12 @@ One function for all providers, apart from them because it is a decision of the 
 this says whether the dispatcher runs the call again.
 """
 
-from typing import Final, TypeVar
+import json
+from typing import Final, TypeVar, cast
 
 from nucleo.errors import (
     ExternalServiceException,
+    HttpErrorDetail,
     LLMReadableException,
     OverloadRetryException,
     RateLimitRetryException,
@@ -20,6 +22,18 @@ from nucleo.errors.chain import walk_chain
 _OVERLOADED: Final = 529
 _SERVER_ERROR: Final = 500
 _STATUS_END: Final = 600
+_REDIRECTION: Final = 300
+_CLIENT_ERROR: Final = 400
+
+# What an error is called where no status says it. https://docs.anthropic.com/en/api/errors; what is not here counts as
+# a failure of the server.
+_STATUS_OF_TYPE: Final = {
+    "invalid_request_error": 400,
+    "not_found_error": 404,
+    "overloaded": 529,
+    "overloaded_error": 529,
+    "request_too_large": 413,
+}
 
 Failure = TypeVar("Failure", bound=LLMReadableException)
 
@@ -101,6 +115,8 @@ def _lasting_faults() -> tuple[type[BaseException], ...]:
 
 def _service_signal(failure: ExternalServiceException, provider: str, attempt: int) -> UpstreamRetryException | None:
     status = None if failure.http is None else failure.http.status_code
+    if status is not None and status < _REDIRECTION:
+        status = _status_inside(failure.http)
     if status == _OVERLOADED:
         return OverloadRetryException(
             provider,
@@ -117,6 +133,24 @@ def _service_signal(failure: ExternalServiceException, provider: str, attempt: i
             suggested_delay_seconds=_wait_of(failure),
         )
     return None
+
+
+def _status_inside(answer: HttpErrorDetail | None) -> int:
+    """Give the status that an error inside a good status, such as an event of a stream, would have had outside."""
+    try:
+        body: object = json.loads(answer.response_body if answer is not None else "")
+    except (ValueError, RecursionError):
+        return _SERVER_ERROR
+    envelope = cast("dict[str, object]", body) if isinstance(body, dict) else {}
+    error = envelope.get("error", envelope)
+    fields = cast("dict[str, object]", error) if isinstance(error, dict) else {}
+    words = (fields.get("code"), fields.get("type"))
+    for word in words:
+        if isinstance(word, int) and _CLIENT_ERROR <= word < _STATUS_END:
+            return word
+        if isinstance(word, str) and word in _STATUS_OF_TYPE:
+            return _STATUS_OF_TYPE[word]
+    return _SERVER_ERROR
 
 
 def _wait_of(failure: ExternalServiceException) -> float | None:
