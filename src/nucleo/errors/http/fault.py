@@ -9,6 +9,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, cast
 
 from nucleo.errors.http.body import Body
@@ -63,7 +64,7 @@ _LISTS: Final = (
     "response_metadata",
 )
 _DEPTH: Final = 6
-_ITEMS: Final = 12
+_ITEMS: Final = 8
 _CODE_LIMIT: Final = 120
 _XML_ELEMENT: Final = re.compile(
     r"<(?:[\w-]{1,40}:)?(code|message|faultstring|faultcode|description|reason|error|text|subcode|errortext|exception)"
@@ -75,7 +76,7 @@ _WORD: Final = re.compile(r"[^a-z0-9]+")
 _CHALLENGE: Final = re.compile(r"\berror=\"?([\w.-]{1,60})")
 
 
-@dataclass(slots=True)
+@dataclass
 class Fault:
     """What an answer says of its own failure.
 
@@ -93,9 +94,9 @@ class Fault:
     fields: list[str] = field(default_factory=list[str])
     code: str = ""
 
-    @property
+    @cached_property
     def words(self) -> str:
-        """Everything it says, in lower case."""
+        """Everything it says, in lower case; to be asked for when the reading is done."""
         return " ".join([self.message, *self.details]).lower()
 
 
@@ -169,7 +170,7 @@ def _say(fault: Fault, text: str, about: str = "") -> None:
 
 
 def _from_value(fault: Fault, value: Any, depth: int) -> None:
-    if depth == 0:
+    if depth <= 0:
         return
     if isinstance(value, dict):
         _from_object(fault, cast("dict[str, Any]", value), depth)
@@ -181,37 +182,110 @@ def _from_value(fault: Fault, value: Any, depth: int) -> None:
 
 
 def _from_object(fault: Fault, fields: dict[str, Any], depth: int) -> None:
-    fields = {name.strip(): value for name, value in fields.items()}
-    nested = [fields[name] for name in _NESTS if isinstance(fields.get(name), dict)]
+    if depth <= 0:
+        return
+    parts = _sorted_out(fields)
     # The inner object is the more specific one: its codes and its message come first.
-    for inner in nested:
-        _from_value(fault, inner, depth - 1)
-    about = _about(fields)
+    for _, inner in sorted(parts.nests, key=_rank) if parts.nests else ():
+        _from_object(fault, inner, depth - 1)
     # The entries of a list have the specific codes; the object around them often only a coarse one.
-    listed = Fault()
-    for name in _LISTS:
-        if isinstance(fields.get(name), list | dict) and fields.get(name) not in nested:
-            _from_list(listed, fields[name], depth - 1)
+    listed = _listed(parts, depth)
     for code in listed.codes:
         _add_code(fault, code)
-    for name in _CODE_KEYS:
-        value = fields.get(name)
-        if isinstance(value, str | int):
-            _add_code(fault, value)
-    error = fields.get("error")
-    spoken = [name for name in _MESSAGE_KEYS if isinstance(fields.get(name), str)]
-    title = next((str(fields[name]) for name in _TITLE_KEYS if isinstance(fields.get(name), str)), "")
-    if title and not (spoken and fault.message):
-        _say(fault, title, about)
-    for name in spoken:
-        _say(fault, cast("str", fields[name]), about)
-    if isinstance(error, str):
-        if " " not in error:
-            _add_code(fault, error)
-        if not spoken or " " in error:
-            _say(fault, error, about)
-    for text in (listed.message, *listed.details):
-        _say(fault, text)
+    for _, code in sorted(parts.codes, key=_rank):
+        _add_code(fault, code)
+    _say_parts(fault, parts, _about(fields) if parts.has_field else "")
+    if listed.message:
+        for text in (listed.message, *listed.details):
+            _say(fault, text)
+
+
+_NOTHING: Final = Fault()
+
+
+def _listed(parts: "_Parts", depth: int) -> Fault:
+    if not parts.lists:
+        return _NOTHING
+    listed = Fault()
+    for _, entries in sorted(parts.lists, key=_rank):
+        _from_list(listed, entries, depth - 1)
+    return listed
+
+
+def _say_parts(fault: Fault, parts: "_Parts", about: str) -> None:
+    if parts.title and not (parts.messages and fault.message):
+        _say(fault, parts.title, about)
+    for _, message in sorted(parts.messages, key=_rank):
+        _say(fault, message, about)
+    if parts.error:
+        if " " not in parts.error:
+            _add_code(fault, parts.error)
+        if not parts.messages or " " in parts.error:
+            _say(fault, parts.error, about)
+    if about and not (parts.messages or parts.title or parts.error) and len(parts.others) == 1:
+        # A field and one text beside it, whatever that is called, is what is wrong with the field.
+        _say(fault, parts.others[0], about)
+
+
+class _Parts:
+    """The members of an object by what they are, gone through once: an error may list hundreds."""
+
+    __slots__ = ("codes", "error", "has_field", "lists", "messages", "nests", "others", "title")
+
+    def __init__(self) -> None:
+        self.codes: list[tuple[int, str | int]] = []
+        self.messages: list[tuple[int, str]] = []
+        self.nests: list[tuple[int, dict[str, Any]]] = []
+        self.lists: list[tuple[int, Any]] = []
+        self.others: list[str] = []
+        self.title = ""
+        self.error = ""
+        self.has_field = False
+
+
+_CODE_RANK: Final = {name: rank for rank, name in enumerate(_CODE_KEYS)}
+_MESSAGE_RANK: Final = {name: rank for rank, name in enumerate(_MESSAGE_KEYS)}
+_NEST_RANK: Final = {name: rank for rank, name in enumerate(_NESTS)}
+_LIST_RANK: Final = {name: rank for rank, name in enumerate(_LISTS)}
+_FIELDS: Final = frozenset({*_FIELD_KEYS, "source"})
+
+
+def _sorted_out(fields: Mapping[str, Any]) -> _Parts:
+    parts = _Parts()
+    for raw, value in fields.items():
+        name = raw.strip()
+        if name in _FIELDS:
+            parts.has_field = True
+        if isinstance(value, str):
+            _sort_text(parts, name, value)
+        elif isinstance(value, dict):
+            if name in _NEST_RANK:
+                parts.nests.append((_NEST_RANK[name], cast("dict[str, Any]", value)))
+            elif name in _LIST_RANK:
+                parts.lists.append((_LIST_RANK[name], value))
+        elif isinstance(value, list):
+            if name in _LIST_RANK:
+                parts.lists.append((_LIST_RANK[name], value))
+        elif isinstance(value, int) and name in _CODE_RANK:
+            parts.codes.append((_CODE_RANK[name], value))
+    return parts
+
+
+def _sort_text(parts: _Parts, name: str, value: str) -> None:
+    if name in _CODE_RANK:
+        parts.codes.append((_CODE_RANK[name], value))
+    elif name in _MESSAGE_RANK:
+        parts.messages.append((_MESSAGE_RANK[name], value))
+    elif name == "error":
+        parts.error = value
+    elif name in _TITLE_KEYS:
+        parts.title = parts.title or value
+    elif name not in _FIELDS:
+        parts.others.append(value)
+
+
+def _rank(part: tuple[int, object]) -> int:
+    return part[0]
 
 
 def _from_list(fault: Fault, value: Any, depth: int) -> None:

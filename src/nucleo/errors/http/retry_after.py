@@ -66,6 +66,7 @@ _BODY_SECONDS: Final = (
 )
 _BODY_MS: Final = ("retry_after_ms", "retryAfterMs", "retryAfterMilliseconds")
 _BODY_NESTS: Final = ("error", "details", "parameters", "detail", "extensions", "meta", "metadata", "data")
+_BODY_KNOWN: Final = frozenset({"retryDelay", *_BODY_SECONDS, *_BODY_MS, *_BODY_NESTS})
 _DEPTH: Final = 4
 
 
@@ -260,15 +261,19 @@ def wait_in_value(value: Any, depth: int = _DEPTH) -> float | None:
     if not isinstance(value, dict):
         return None
     fields = cast("dict[str, Any]", value)
+    # By what is there, not by what might be: an error may list hundreds of objects.
+    known = _BODY_KNOWN.intersection(fields)
+    if not known:
+        return None
     wait = _retry_delay(fields.get("retryDelay"))
     for names, scale in ((_BODY_MS, 0.001), (_BODY_SECONDS, 1.0)):
         for name in names:
-            if wait is None and name in fields:
+            if wait is None and name in known:
                 wait = _field_seconds(fields[name], scale)
     if wait is not None:
         return wait
     for name in _BODY_NESTS:
-        wait = wait_in_value(fields.get(name), depth - 1)
+        wait = wait_in_value(fields[name], depth - 1) if name in known else None
         if wait is not None:
             return wait
     return None

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 from nucleo.errors.http.body import Body
 from nucleo.errors.http.fault import Fault, read_fault
 from nucleo.errors.http.headers import request_id
-from nucleo.errors.http.wording import is_internal, one_line
+from nucleo.errors.http.wording import clean_lines, is_internal, one_line
 from nucleo.errors.text import cut
 
 LIMIT: Final = 1_000
@@ -73,8 +73,11 @@ def said_of(
 
 
 def _quoted(fault: Fault, body: Body, secrets: tuple[str, ...], limit: int) -> str:
-    message = _message(fault.message, secrets)
-    details = [line for each in fault.details[:DETAILS] if (line := _message(each, secrets)) and line != message]
+    texts = [_outside(text) for text in (fault.message, *fault.details[:DETAILS])]
+    code, allowed = fault.code, _allowed_values(body.value)
+    *lines, code, allowed = clean_lines([*texts, code, allowed], secrets=secrets)
+    message, *details = [cut(line.replace('"', "'"), PART_LIMIT) for line in lines]
+    details = [line for line in details if line and line != message]
     if not message and not details:
         return _compact(body, secrets, limit)
     if message.lower().strip(".!") in _WORTHLESS:
@@ -82,12 +85,10 @@ def _quoted(fault: Fault, body: Body, secrets: tuple[str, ...], limit: int) -> s
     parts = [f'"{message}"'] if message else []
     if details:
         parts.append("; ".join(f'"{line}"' for line in details))
-    code = one_line(fault.code, secrets=secrets)
-    if code and code.lower() not in message.lower() and len(code) <= PART_LIMIT:
+    if code and len(code) <= PART_LIMIT and code.lower() not in message.lower():
         parts.append(f"(code {code})")
-    allowed = _allowed_values(body.value)
     if allowed:
-        parts.append(f"(allowed: {one_line(allowed, secrets=secrets)})")
+        parts.append(f"(allowed: {allowed})")
     return " ".join(parts) or "no reason was given"
 
 
@@ -103,15 +104,12 @@ def _plain(fault: Fault, secrets: tuple[str, ...]) -> str:
     return "it gave no reason that helps"
 
 
-def _message(text: str, secrets: tuple[str, ...]) -> str:
-    if not text:
-        return ""
-    if is_internal(text):
-        # Of a stack under a 4xx the last line may say what was wrong with the input.
-        text = text.strip().splitlines()[-1] if "\n" in text.strip() else ""
-        if is_internal(text):
-            return ""
-    return cut(one_line(text, secrets=secrets).replace('"', "'"), PART_LIMIT)
+def _outside(text: str) -> str:
+    """Give what of a message is not of the service's inside: of a stack under a 4xx its last line may stay."""
+    if not is_internal(text):
+        return text
+    lines = text.strip().splitlines()
+    return "" if len(lines) < 2 or is_internal(lines[-1]) else lines[-1]  # noqa: PLR2004 - one line has no last line
 
 
 def _page(text: str, secrets: tuple[str, ...], *, quote: bool) -> str:
