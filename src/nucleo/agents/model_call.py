@@ -72,7 +72,7 @@ class ModelCall(Job[ModelTurn[T]]):
     """
 
     name = "model"
-    timeout = MODEL_CALL_TIMEOUT
+    timeout: float | None = MODEL_CALL_TIMEOUT
 
     def __init__(self, request: Request, *, answer_type: AnswerType[T], access: ModelAccess) -> None:
         self.request = request

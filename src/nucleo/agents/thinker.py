@@ -69,7 +69,7 @@ class Thinker(Generic[In, Out]):
         if chosen is None:
             raise TypeError(f"{self.name} has no model: give model='provider:name' or a ModelClient")
         self.chosen_model: str | ModelClient = check_model_id(chosen) if isinstance(chosen, str) else chosen
-        self.answer_type: AnswerType[Out] = AnswerType(output or _declared_output(cls))
+        self.answer_type = AnswerType[Out](output or _declared_output(cls))
         self.max_turns = _at_least_one("max_turns", max_turns)
         self.repeat_limit = _at_least_one("repeat_limit", repeat_limit)
         self.max_output_tokens = max_output_tokens and _at_least_one("max_output_tokens", max_output_tokens)
@@ -98,7 +98,8 @@ def _instructions(text: object, name: str) -> str:
     return text.strip()
 
 
-def _at_least_one(name: str, value: int) -> int:
+def _at_least_one(name: str, given: int) -> int:
+    value = cast("object", given)
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be a whole number, not {value!r}")
     if value < 1:

@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 
 from nucleo.cli.explain import OPERATIONS, ExplainInput, explain_command
@@ -20,13 +20,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        return options.command(options)
+        command: Callable[[argparse.Namespace], int] = options.command
+        return command(options)
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:
         # The reader has seen enough. Python would complain once more at exit when it flushes what is left.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return 0
 
 

@@ -1,5 +1,7 @@
 """Failures of a call that was wrong: the model may fix it and call again."""
 
+from collections.abc import Sequence
+
 from nucleo.errors.branches import CorrectableLLMException
 from nucleo.errors.text import as_text, as_texts, brief, cut, show_value
 
@@ -97,7 +99,7 @@ class ResponseValidationException(CorrectableLLMException):
         validation_errors: Every fault, one text each, by the dotted path of its field.
     """
 
-    validation_errors: tuple[str, ...]
+    validation_errors: Sequence[str]
 
     def __post_init__(self) -> None:
         self.validation_errors = as_texts(self.validation_errors)

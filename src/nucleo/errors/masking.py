@@ -303,12 +303,12 @@ _MISSING: Final = re.compile(
 def _mask_personal(text: str, lower: str) -> str:
     if "@" in lower or "%40" in lower:
         text = _EMAIL.sub(MASK, text)
-    if lower.count(".") >= 3:  # noqa: PLR2004 - an address has three dots
+    if lower.count(".") >= 3:
         for dotted in _DOTTED:
             if dotted in lower:
                 text = _IPV4.sub(_masked_address, text)
                 break
-    if "::" in lower or lower.count(":") >= 7:  # noqa: PLR2004 - eight groups, seven colons
+    if "::" in lower or lower.count(":") >= 7:
         text = _IPV6.sub(_masked_address6, text)
     if _may_name_accounts(text, lower) and _IDENTIFYING.search(text):
         return _ACCOUNT_SHAPES.sub(MASK, _ACCOUNT.sub(_masked_account, text))
@@ -334,20 +334,20 @@ def _may_name_accounts(text: str, lower: str) -> bool:
 
 def _masked_address(found: re.Match[str]) -> str:
     before = found.string[max(0, found.start() - 12) : found.start()].lower().rstrip()
-    if before.endswith(_NOT_AN_ADDRESS) or any(int(part) > 255 for part in found[0].split(".")):  # noqa: PLR2004
+    if before.endswith(_NOT_AN_ADDRESS) or any(int(part) > 255 for part in found[0].split(".")):
         return found[0]
     return MASK
 
 
 def _masked_address6(found: re.Match[str]) -> str:
     address = found[0]
-    whole = "::" in address or address.count(":") == 7  # noqa: PLR2004
+    whole = "::" in address or address.count(":") == 7
     return MASK if whole and any(map(str.isdigit, address)) else address
 
 
 def _masked_account(found: re.Match[str]) -> str:
     value = found[2]
-    if not _has_digits(value, 5) and not (value.isupper() and len(value) > 7):  # noqa: PLR2004 - a name has few digits
+    if not _has_digits(value, 5) and not (value.isupper() and len(value) > 7):
         return found[0]
     if _MISSING.match(found.string, found.end()):
         # What was not found is what the model needs to correct.

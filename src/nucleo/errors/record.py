@@ -116,7 +116,7 @@ def _from_json(value: Any) -> Any:
     if isinstance(value, dict):
         content = cast("dict[str, Any]", value)
         return Opaque(str(content[_OPAQUE])) if set(content) == {_OPAQUE} else content
-    return [_from_json(item) for item in value] if isinstance(value, list) else value
+    return [_from_json(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 def _is_decimal(value: object) -> bool:

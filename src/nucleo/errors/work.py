@@ -1,5 +1,7 @@
 """Failures of the work itself: a job that was stopped, a conversation that does not fit, a prompt nobody holds."""
 
+from collections.abc import Sequence
+
 from nucleo.errors.branches import UncorrectableLLMException
 from nucleo.errors.text import as_texts, brief, seconds, sentence
 
@@ -89,7 +91,8 @@ class TokenEstimateExceedsLimitException(UncorrectableLLMException):
         """Both figures, the model, and that the conversation must shrink first."""
         figures = _figures(self.estimated_tokens, self.model_limit)
         said = "" if self.http is None else f" {sentence(self.http.sentence)}"
-        return f"The conversation is too large for the model {brief(self.model_name)}{figures}.{said} It must shrink first."
+        model = brief(self.model_name)
+        return f"The conversation is too large for the model {model}{figures}.{said} It must shrink first."
 
     def __str__(self) -> str:
         figures = _figures(self.estimated_tokens, self.model_limit)
@@ -132,7 +135,7 @@ class PromptNotFoundException(UncorrectableLLMException):
     """
 
     prompt_key: str
-    sources: tuple[str, ...] = ()
+    sources: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         self.sources = as_texts(self.sources)

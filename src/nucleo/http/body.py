@@ -68,7 +68,8 @@ class _Packed:
         self._begun = False
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
-        while piece:
+        held_back = False
+        while piece or held_back:
             if self._zlib.eof:
                 # A gzip file may be several, one after the other; what is no packing any more is padding.
                 if not piece.startswith(b"\x1f\x8b"):
@@ -76,10 +77,10 @@ class _Packed:
                 self._zlib = zlib.decompressobj(_GZIP_OR_ZLIB)
             unpacked = self._unpacked(piece)
             piece = self._zlib.unconsumed_tail or self._zlib.unused_data
+            # At the limit zlib may have taken all of the input and still hold output of it.
+            held_back = len(unpacked) == _PIECE
             if unpacked:
                 yield unpacked
-        while self._zlib.unconsumed_tail:
-            yield self._unpacked(self._zlib.unconsumed_tail)
 
     def finish(self) -> None:
         if self._begun and not self._zlib.eof:

@@ -127,14 +127,16 @@ class Exchange:
         """
         response, limit = self._begun(), self.max_body_bytes
         good = response.status_code in _GOOD
+        if self.request.method == "HEAD":
+            # Its headers speak of a body that does not come.
+            return self._collected_in(Collector(0, encoding="", complain=False))
         announced = response.headers.get("content-length", "")
         if good and announced.isascii() and announced.isdigit() and int(announced[:18]) > limit:
             raise AnswerTooLargeError
         # Nothing reads more than that of an error, and what is not read need not be waited for.
         most = limit if good else min(limit, READ_LIMIT)
         encoding = response.headers.get("content-encoding", "")
-        self._collector = Collector(most, encoding=encoding, complain=good)
-        return self._collector
+        return self._collected_in(Collector(most, encoding=encoding, complain=good))
 
     def broke_off(self, error: Exception) -> None:
         """Take what was raised instead of an answer or in its body.
@@ -216,7 +218,7 @@ class Exchange:
             return None
         return inspect_response(
             self._hooks.service_name,
-            str(answer.url),
+            self._address(answer.url),
             answer.status,
             answer.body,
             headers=answer.headers,
@@ -228,7 +230,7 @@ class Exchange:
     def _mapped(self, answer: Answer) -> LLMReadableException:
         return http_failure(
             self._hooks.service_name,
-            str(answer.url),
+            self._address(answer.url),
             answer.status,
             answer.body,
             headers=answer.headers,
@@ -270,8 +272,17 @@ class Exchange:
     def _effective_method(self) -> str:
         return self._method if self._accepted else self.request.method
 
+    def _address(self, url: httpx2.URL) -> str:
+        # The host is for the table of quirks; what reads a failure gets the path of it.
+        path = url.raw_path.decode("ascii").partition("?")[0]
+        return f"{url.scheme}://{url.host}{mask(path, secrets=self._secrets)}"
+
     def _path(self, url: httpx2.URL) -> str:
-        return path_of(mask(url.path, secrets=self._secrets))
+        return path_of(self._address(url))
+
+    def _collected_in(self, collector: Collector) -> Collector:
+        self._collector = collector
+        return collector
 
     def _begun(self) -> httpx2.Response:
         if self._response is None:

@@ -12,7 +12,13 @@ from nucleo.errors.text import brief
 from nucleo.errors.translate.arguments import invalid_arguments
 from nucleo.tools.signature import Choices, Signature
 
-_KINDS: Final = {str: "a string", list: "a list", bool: "true or false", int: "a number", float: "a number"}
+_KINDS: Final[dict[type, str]] = {
+    str: "a string",
+    list: "a list",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+}
 _SAID_LIMIT: Final = 20
 
 

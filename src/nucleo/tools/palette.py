@@ -108,7 +108,7 @@ class Palette:
 
 
 class _UnknownToolJob(Job[ToolResult]):
-    timeout = None
+    timeout: float | None = None
 
     def __init__(
         self, name: str, call_id: str, failure: CorrectableRuntimeLLMException, on_failure: FailureHook | None

@@ -29,7 +29,7 @@ def llm_readable(function: Callable[P, R]) -> Callable[P, R]:
         async def readable_coroutine(*args: Any, **kwargs: Any) -> Any:
             try:
                 return await function(*args, **kwargs)
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - unwrap raises what must pass
                 raise unwrap(error, component=component)  # noqa: B904 - unwrap sets the cause
 
         return cast("Callable[P, R]", readable_coroutine)
@@ -38,7 +38,7 @@ def llm_readable(function: Callable[P, R]) -> Callable[P, R]:
     def readable_function(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - unwrap raises what must pass
             raise unwrap(error, component=component)  # noqa: B904 - unwrap sets the cause
 
     return readable_function
@@ -50,7 +50,7 @@ def _generator(function: Callable[..., Any], component: str) -> Callable[..., An
         try:
             async for item in function(*args, **kwargs):
                 yield item
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - unwrap raises what must pass
             raise unwrap(error, component=component)  # noqa: B904 - unwrap sets the cause
 
     return readable_generator

@@ -208,7 +208,11 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         ValueError: The name or the timeout is none.
     """
     if function is None:
-        return lambda decorated: FunctionTool(decorated, **options)
+
+        def decorate(decorated: Callable[..., Any]) -> Tool[..., Any]:
+            return FunctionTool(decorated, **options)
+
+        return decorate
     if not callable(function):
         raise TypeError(f"@tool takes a function, not {function!r}; options are given by name: @tool(timeout=5)")
     return FunctionTool(function, **options)
@@ -223,9 +227,10 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _checked_timeout(name: str, timeout: float | None) -> float | None:
-    if timeout is None:
+def _checked_timeout(name: str, given: float | None) -> float | None:
+    if given is None:
         return None
+    timeout = cast("object", given)
     if isinstance(timeout, bool) or not isinstance(timeout, int | float):
         raise TypeError(f"tool {name}: timeout is a number of seconds or None, not {timeout!r}")
     if not (timeout > 0 and math.isfinite(timeout)):

@@ -41,6 +41,7 @@ def read_answer(
     endpoint: str,
     status: int,
     body: str | bytes,
+    *,
     headers: RawHeaders | None,
     operation: str,
     now: datetime | float | None,

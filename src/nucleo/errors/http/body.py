@@ -46,6 +46,12 @@ class Body:
     value: Any
     size: int
 
+    @property
+    def fields(self) -> dict[str, Any] | None:
+        """The value when it is an object, else None."""
+        value: object = self.value
+        return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
 
 def read_body(body: str | bytes, headers: Mapping[str, str]) -> Body:
     """Read a body. Never raises, and looks at no more than 64 KiB.
@@ -120,7 +126,7 @@ def _json(text: str) -> Any:
                 continue
             if isinstance(other, dict) and "error" in other:
                 return cast("dict[str, Any]", other)
-    return value
+    return cast("Any", value)
 
 
 def _embedded_json(text: str) -> Any:
@@ -134,14 +140,15 @@ def _embedded_json(text: str) -> Any:
     if match:
         return _json(text[match.end() :].lstrip())
     start = text.find("{")
-    if 0 < start < 4096 and ("\n{" in text[: start + 1] or text.startswith(("<br", "Warning", "Notice", "PHP"))):  # noqa: PLR2004 - a few warnings, not a page
+    if 0 < start < 4096 and ("\n{" in text[: start + 1] or text.startswith(("<br", "Warning", "Notice", "PHP"))):  # noqa: PLR2004 - a few warnings
         return _json(text[start:])
     return _ABSENT
 
 
 def _event_stream(text: str) -> Any:
     """Take the error event out of server-sent events, else the last event that is JSON."""
-    event, last = "", _ABSENT
+    event = ""
+    last: Any = _ABSENT
     for line in text.splitlines()[:2000]:
         if line.startswith("event:"):
             event = line[6:].strip()
@@ -151,7 +158,7 @@ def _event_stream(text: str) -> Any:
                 continue
             if event == "error" or (isinstance(value, dict) and "error" in value):
                 return cast("Any", value)
-            last = value
+            last = cast("Any", value)
     return last
 
 

@@ -27,7 +27,7 @@ def hides_failure(answer: Answer) -> bool:
         return False
     if not body.text.startswith(("{", "[", '"')) and body.text.startswith(("<br", "<b>")):
         return True
-    return isinstance(body.value, dict) and _json_fault(cast("dict[str, Any]", body.value), answer)
+    return body.fields is not None and _json_fault(body.fields, answer)
 
 
 def _xml_fault(text: str) -> bool:

@@ -234,7 +234,7 @@ def _by_input(answer: Answer) -> Meaning | None:
 
 
 def _is_page_of_service(answer: Answer) -> bool:
-    return answer.status == 400 and answer.body.kind == "xml" and answer.body.text.startswith("<pre>")
+    return answer.status == _CLIENT_ERROR and answer.body.kind == "xml" and answer.body.text.startswith("<pre>")
 
 
 _STEPS: Final[tuple[Callable[[Answer], Meaning | None], ...]] = (

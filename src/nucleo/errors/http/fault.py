@@ -192,8 +192,8 @@ def _from_object(fault: Fault, fields: dict[str, Any], depth: int) -> None:
     listed = _listed(parts, depth)
     for code in listed.codes:
         _add_code(fault, code)
-    for _, code in sorted(parts.codes, key=_rank):
-        _add_code(fault, code)
+    for _, own in sorted(parts.codes, key=_rank):
+        _add_code(fault, own)
     _say_parts(fault, parts, _about(fields) if parts.has_field else "")
     if listed.message:
         for text in (listed.message, *listed.details):
@@ -262,10 +262,10 @@ def _sorted_out(fields: Mapping[str, Any]) -> _Parts:
             if name in _NEST_RANK:
                 parts.nests.append((_NEST_RANK[name], cast("dict[str, Any]", value)))
             elif name in _LIST_RANK:
-                parts.lists.append((_LIST_RANK[name], value))
+                parts.lists.append((_LIST_RANK[name], cast("Any", value)))
         elif isinstance(value, list):
             if name in _LIST_RANK:
-                parts.lists.append((_LIST_RANK[name], value))
+                parts.lists.append((_LIST_RANK[name], cast("Any", value)))
         elif isinstance(value, int) and name in _CODE_RANK:
             parts.codes.append((_CODE_RANK[name], value))
     return parts

@@ -68,7 +68,11 @@ def _pairs(headers: RawHeaders | None) -> list[tuple[object, object]]:
     try:
         # A client's own mapping may fold or hide repeated names; its pairs do not.
         multi = getattr(headers, "multi_items", None)
-        source: Any = multi() if callable(multi) else headers.items() if isinstance(headers, Mapping) else headers
+        source: Any = headers
+        if callable(multi):
+            source = multi()
+        elif isinstance(headers, Mapping):
+            source = cast("Mapping[Any, Any]", headers).items()
         return [(pair[0], pair[1]) for pair in cast("Iterable[Any]", source)]
     except Exception:  # noqa: BLE001 - whatever was given as headers, the answer still gets its meaning
         return []

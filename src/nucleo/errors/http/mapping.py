@@ -14,7 +14,7 @@ free text:
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final
 
@@ -74,7 +74,7 @@ def inspect_response(
     Returns:
         The failure, or None for an answer that is none.
     """
-    answer = read_answer(service, endpoint, status_code, body, headers, operation, now)
+    answer = read_answer(service, endpoint, status_code, body, headers=headers, operation=operation, now=now)
     if status_code < _REDIRECTION and not hides_failure(answer):
         return None
     return _failure(answer, endpoint, body, method, tuple(secrets))
@@ -93,7 +93,7 @@ def http_failure(
     secrets: Iterable[str] = (),
 ) -> LLMReadableException:
     """Give the failure that an answer is. For a status from 300 up; arguments as in `inspect_response`."""
-    answer = read_answer(service, endpoint, status_code, body, headers, operation, now)
+    answer = read_answer(service, endpoint, status_code, body, headers=headers, operation=operation, now=now)
     return _failure(answer, endpoint, body, method, tuple(secrets))
 
 
@@ -157,19 +157,13 @@ def _failure(
 
 
 def _made(meaning: Meaning, detail: HttpErrorDetail, *, outcome_unknown: bool) -> LLMReadableException:
-    status = detail.status_code
+    plain = _PLAIN.get(meaning)
+    if plain is not None:
+        return plain(detail)
     match meaning:
         case Meaning.INPUT:
             kinds = {413: failures.Http413Exception, 422: failures.Http422Exception}
-            return kinds.get(status, failures.Http400Exception)(detail)
-        case Meaning.NOT_FOUND:
-            return failures.Http404Exception(detail)
-        case Meaning.UNAUTHORIZED:
-            return failures.Http401Exception(detail)
-        case Meaning.FORBIDDEN:
-            return failures.Http403Exception(detail)
-        case Meaning.THROTTLE:
-            return failures.Http429Exception(detail)
+            return kinds.get(detail.status_code, failures.Http400Exception)(detail)
         case Meaning.QUOTA:
             return QuotaExhaustedException(detail.service, "ours", None, detail.sentence, http=detail)
         case Meaning.OVERFLOW:
@@ -179,8 +173,16 @@ def _made(meaning: Meaning, detail: HttpErrorDetail, *, outcome_unknown: bool) -
             return ProviderRefusalException(detail.service, None, detail.sentence, http=detail)
         case Meaning.MODEL_NOT_FOUND:
             return ModelNotFoundException(_model_in(detail), http=detail)
-        case Meaning.SERVICE:
+        case _:
             return _service_failure(detail, outcome_unknown=outcome_unknown)
+
+
+_PLAIN: Final[dict[Meaning, Callable[[HttpErrorDetail], LLMReadableException]]] = {
+    Meaning.NOT_FOUND: failures.Http404Exception,
+    Meaning.UNAUTHORIZED: failures.Http401Exception,
+    Meaning.FORBIDDEN: failures.Http403Exception,
+    Meaning.THROTTLE: failures.Http429Exception,
+}
 
 
 def _service_failure(detail: HttpErrorDetail, *, outcome_unknown: bool) -> LLMReadableException:
@@ -196,7 +198,7 @@ def _service_failure(detail: HttpErrorDetail, *, outcome_unknown: bool) -> LLMRe
 
 
 def _token_figures(said: str) -> tuple[int | None, int | None]:
-    """Find what was asked for and what the window is: the largest and the smallest of the figures that can be tokens."""
+    """Find what was asked for and the window: the largest and the smallest figure that can be tokens."""
     figures = [int(text.replace(",", "")) for text in _FIGURE.findall(said)]
     return (max(figures), min(figures)) if len(set(figures)) > 1 else (None, None)
 

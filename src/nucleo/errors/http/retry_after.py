@@ -243,7 +243,7 @@ def read_duration(text: str) -> float | None:
 def _instant(text: str) -> float | None:
     if _ISO.fullmatch(text):
         try:
-            parsed = datetime.fromisoformat(text.replace("Z", "+00:00"))
+            parsed = datetime.fromisoformat(text)
         except ValueError:
             return None
         return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
@@ -265,11 +265,7 @@ def wait_in_value(value: Any, depth: int = _DEPTH) -> float | None:
     known = _BODY_KNOWN.intersection(fields)
     if not known:
         return None
-    wait = _retry_delay(fields.get("retryDelay"))
-    for names, scale in ((_BODY_MS, 0.001), (_BODY_SECONDS, 1.0)):
-        for name in names:
-            if wait is None and name in known:
-                wait = _field_seconds(fields[name], scale)
+    wait = _own_wait(fields, known)
     if wait is not None:
         return wait
     for name in _BODY_NESTS:
@@ -277,6 +273,15 @@ def wait_in_value(value: Any, depth: int = _DEPTH) -> float | None:
         if wait is not None:
             return wait
     return None
+
+
+def _own_wait(fields: dict[str, Any], known: frozenset[str]) -> float | None:
+    wait = _retry_delay(fields.get("retryDelay"))
+    for names, scale in ((_BODY_MS, 0.001), (_BODY_SECONDS, 1.0)):
+        for name in names:
+            if wait is None and name in known:
+                wait = _field_seconds(fields[name], scale)
+    return wait
 
 
 def _field_seconds(value: Any, scale: float) -> float | None:

@@ -171,8 +171,8 @@ def _allowed_values(value: Any, depth: int = 3) -> str:
 
 def _trace_id(body: Body, headers: Mapping[str, str]) -> str:
     found = request_id(headers)
-    if found is None and isinstance(body.value, dict):
-        fields = cast("dict[str, Any]", body.value)
+    fields = body.fields
+    if found is None and fields is not None:
         found = next((str(fields[key]) for key in _REQUEST_KEYS if isinstance(fields.get(key), str)), None)
     return "" if found is None else cut(one_line(found), 80)
 
