@@ -42,7 +42,9 @@ def test_the_links_of_a_page_lead_to_files_that_exist(page):
 def test_the_readme_shows_what_the_demo_prints():
     shown = [text for language, text in blocks_of(ROOT / "README.md") if language == "text"]
     assert shown
-    done = subprocess.run([sys.executable, "-m", "nucleo", "demo"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "nucleo", "demo"], capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     for text in shown:
         assert text in done.stdout

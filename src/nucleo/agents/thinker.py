@@ -69,7 +69,7 @@ class Thinker(Generic[In, Out]):
         if chosen is None:
             raise TypeError(f"{self.name} has no model: give model='provider:name' or a ModelClient")
         self.chosen_model: str | ModelClient = check_model_id(chosen) if isinstance(chosen, str) else chosen
-        self.answer_type = AnswerType[Out](output or _declared_output(cls))
+        self.answer_type = AnswerType[Out](output or cast("type[Out]", _declared_output(cls)))
         self.max_turns = _at_least_one("max_turns", max_turns)
         self.repeat_limit = _at_least_one("repeat_limit", repeat_limit)
         self.max_output_tokens = max_output_tokens and _at_least_one("max_output_tokens", max_output_tokens)

@@ -274,6 +274,9 @@ def _sorted_out(fields: Mapping[str, Any]) -> _Parts:
 def _sort_text(parts: _Parts, name: str, value: str) -> None:
     if name in _CODE_RANK:
         parts.codes.append((_CODE_RANK[name], value))
+        if " " in value:
+            # A sentence where a code belongs, as Elasticsearch's reason is.
+            parts.messages.append((len(_MESSAGE_RANK), value))
     elif name in _MESSAGE_RANK:
         parts.messages.append((_MESSAGE_RANK[name], value))
     elif name == "error":

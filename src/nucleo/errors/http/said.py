@@ -79,7 +79,7 @@ def _quoted(fault: Fault, body: Body, secrets: tuple[str, ...], limit: int) -> s
     message, *details = [cut(line.replace('"', "'"), PART_LIMIT) for line in lines]
     details = [line for line in details if line and line != message]
     if not message and not details:
-        return _compact(body, secrets, limit)
+        return f"no message, only the code {code}" if code else _compact(body, secrets, limit)
     if message.lower().strip(".!") in _WORTHLESS:
         message = ""
     parts = [f'"{message}"'] if message else []
