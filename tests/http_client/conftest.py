@@ -13,7 +13,7 @@ import trustme
 from nucleo.http import ApiClient, SyncApiClient, Timeouts
 from nucleo.testing import FailingService
 
-SHORT = Timeouts(connect=0.5, read=0.4, write=0.4, pool=0.4)
+SHORT = Timeouts(connect=0.5, read=0.2, write=0.2, pool=0.2)
 
 
 @pytest.fixture
@@ -108,3 +108,8 @@ def _drive_sync(steps):
             step = steps.send(step)
     except StopIteration as end:
         return end.value
+
+
+@pytest.fixture
+def short():
+    return SHORT

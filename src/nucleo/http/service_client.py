@@ -148,8 +148,9 @@ class ServiceClient:
         self._check()
         if options.get("empty_on_404"):
             options.setdefault("operation", "search")
-        headers = {"Accept": accept, "Accept-Encoding": ENCODINGS, "User-Agent": self.user_agent}
-        headers |= dict(options.get("headers", {}))
+        headers = _checked(options.get("headers", {}))
+        for name, value in (("Accept", accept), ("Accept-Encoding", ENCODINGS), ("User-Agent", self.user_agent)):
+            _default(headers, name, value)
         content = _content(options, headers)
         url = httpx2.URL(self.build_url(path))
         params = {name: value for name, value in options.get("params", {}).items() if value is not None}
@@ -187,6 +188,13 @@ def _content(options: Options, headers: dict[str, str]) -> bytes | None:
         return str(httpx2.QueryParams(fields)).encode()
     content = options.get("content")
     return content.encode() if isinstance(content, str) else content
+
+
+def _checked(headers: Mapping[str, str]) -> dict[str, str]:
+    for name, value in headers.items():
+        if not (name + value).isascii():
+            raise ValueError(f"the header {name!r} holds characters beyond ASCII, which no header can: encode it first")
+    return dict(headers)
 
 
 def _default(headers: dict[str, str], name: str, value: str) -> None:

@@ -146,6 +146,7 @@ class SyncApiClient(ServiceClient):
             release()
 
     def __enter__(self) -> Self:
+        self._connections()
         return self
 
     def __exit__(
