@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from nucleo.errors.branches import UncorrectableRuntimeLLMException
+from nucleo.errors.branches import RENDERED_MESSAGE, UncorrectableRuntimeLLMException
 from nucleo.errors.text import as_text, as_texts, brief, sentence
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class QuotaExhaustedException(UncorrectableRuntimeLLMException):
         provider_detail: The provider's own words, when given.
     """
 
-    message: str = field(init=False, default="")
+    message: str = field(init=False, default=RENDERED_MESSAGE)
     provider: str
     account: str
     model_name: str | None = None
@@ -68,13 +68,12 @@ class ModelNotFoundException(UncorrectableRuntimeLLMException):
         known: The ids that exist, of which the nearest are named.
     """
 
-    message: str = field(init=False, default="")
+    message: str = field(init=False, default=RENDERED_MESSAGE)
     model_id: str
     known: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         self.known = as_texts(self.known)
-        super().__post_init__()
 
     @property
     def llm_message(self) -> str:
@@ -94,7 +93,7 @@ class ProviderRefusalException(UncorrectableRuntimeLLMException):
         explanation: The provider's explanation, when given.
     """
 
-    message: str = field(init=False, default="")
+    message: str = field(init=False, default=RENDERED_MESSAGE)
     model_id: str
     category: str | None = None
     explanation: str | None = None

@@ -6,21 +6,25 @@ places with no room for two messages: comprehensions, validators, callbacks. A m
 """
 
 from dataclasses import field
-from typing import ClassVar
+from typing import ClassVar, Final, cast
 
 from nucleo.errors.root import LLMReadableException
 from nucleo.errors.text import as_text
 
 
+class _RenderedMessage:
+    """The `message` of a runtime failure that is made from other fields: rendered when somebody reads it."""
+
+    def __get__(self, failure: LLMReadableException | None, owner: type) -> "str | _RenderedMessage":
+        return self if failure is None else failure.llm_message
+
+
+RENDERED_MESSAGE: Final = cast("str", _RenderedMessage())
+"""The default of a `message` that is no argument of the constructor."""
+
+
 class LLMReadableCheckedException(LLMReadableException, abstract=True):
     """A failure with two messages: one for the model, one for the log. Sealed."""
-
-    permits: ClassVar[frozenset[str] | None] = frozenset(
-        {
-            "nucleo.errors.branches.CorrectableLLMException",
-            "nucleo.errors.branches.UncorrectableLLMException",
-        }
-    )
 
 
 class CorrectableLLMException(LLMReadableCheckedException, abstract=True):
@@ -53,13 +57,6 @@ class UncorrectableLLMException(LLMReadableCheckedException, abstract=True):
 class LLMReadableRuntimeException(LLMReadableException, abstract=True):
     """A failure with one message for both readers. Sealed."""
 
-    permits: ClassVar[frozenset[str] | None] = frozenset(
-        {
-            "nucleo.errors.branches.CorrectableRuntimeLLMException",
-            "nucleo.errors.branches.UncorrectableRuntimeLLMException",
-        }
-    )
-
 
 class CorrectableRuntimeLLMException(LLMReadableRuntimeException):
     """One message, for the model and the log; other arguments, or another call, can help. Open."""
@@ -83,11 +80,6 @@ class UncorrectableRuntimeLLMException(LLMReadableRuntimeException):
     is_correctable: ClassVar[bool] = False
     message: str
     retry_after_seconds: float | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        # A subclass made from other fields leaves `message` out of its constructor; a reader still finds it.
-        if "message" not in self.__dict__:
-            self.message = self.llm_message
 
     @property
     def llm_message(self) -> str:

@@ -42,13 +42,19 @@ def group_members(error: BaseException) -> tuple[BaseException, ...]:
 
 
 def deepest_message(error: BaseException) -> str:
-    """Give the message of the deepest exception of the chain that has one, else its class name."""
-    message = ""
+    """Give the message of the deepest exception of the chain that has one, else the class name of the deepest."""
+    message, name = "", type(error).__name__
     for link in walk_chain(error):
-        if isinstance(link, BaseExceptionGroup):
-            continue
-        message = as_text(link).strip() or message
-    return message or type(error).__name__
+        if not isinstance(link, BaseExceptionGroup):
+            message, name = as_text(link).strip() or message, type(link).__name__
+    return message or name
+
+
+def keep_context(error: BaseException) -> BaseException:
+    """Make what stands behind an exception its cause, because raising it again would put something else there."""
+    if error.__cause__ is None and not error.__suppress_context__ and error.__context__ is not None:
+        error.__cause__ = error.__context__
+    return error
 
 
 def interpreter_signal(error: BaseException) -> BaseException | None:

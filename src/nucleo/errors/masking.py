@@ -12,13 +12,13 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from nucleo.errors.known_keys import mask_known_keys
 from nucleo.errors.named_values import mask_named_values
-from nucleo.errors.secret_names import MASK, looks_random
+from nucleo.errors.personal_data import mask_personal_data
+from nucleo.errors.secret_names import MASK, lower_case
 
 LONGEST: Final = 256 * 1024
 """Characters beyond which a text is cut before it is masked: nothing that long is shown to anyone."""
-
-_Step = Callable[[str], str]
 
 
 def mask(text: str, *, secrets: Iterable[str] = (), personal: bool = True) -> str:
@@ -38,19 +38,29 @@ def mask(text: str, *, secrets: Iterable[str] = (), personal: bool = True) -> st
         text = _mask_given(text, secrets)
     if len(text) < _SHORTEST_SECRET:
         return text
-    lower = text.lower()
-    if _may_hold_secrets(lower):
-        for triggers, step in _STEPS:
-            for trigger in triggers:
-                if trigger in lower:
-                    text = step(text)
-                    break
-    if _KEY_RUN.search(text):
-        for trigger in _KEY_TRIGGERS:
-            if trigger in text:
-                text = _KEY.sub(_masked_key, text)
-                break
-    return _mask_personal(text, lower) if personal else text
+    for step in _STEPS:
+        text = step(text)
+    lower = lower_case(text)
+    digits = _has_digits(text)
+    text = mask_named_values(text, lower, digits=digits)
+    text = mask_known_keys(text)
+    return mask_personal_data(text, lower, digits=digits) if personal else text
+
+
+def _has_digits(text: str) -> bool:
+    # Written out: this is on the way of every message that is read, and a loop costs five times as much.
+    return (
+        "0" in text
+        or "1" in text
+        or "2" in text
+        or "3" in text
+        or "4" in text
+        or "5" in text
+        or "6" in text
+        or "7" in text
+        or "8" in text
+        or "9" in text
+    )
 
 
 def _shortened(text: str) -> str:
@@ -128,6 +138,7 @@ def _decoded_pair(basic: str) -> Iterable[str]:
 
 _PEM_END: Final = re.compile(r"-----END[^-]{0,64}+-{3,}+")
 _SCHEMED: Final = re.compile(r"\b(bearer|basic)(\s{1,3}+|%20|\+)([\w.~+/=*\-…•]{6,}+)", re.IGNORECASE)
+_SHORTEST_WORDLESS: Final = 20
 _JWT: Final = re.compile(r"eyJ[\w-]{6,}+(?:\.[\w-]*+){0,4}+")
 _STARRED: Final = re.compile(
     r"(?<![\w*•-])[\w-]{0,40}+(?:[*•]{3,}+[\w-]{1,40}+)++[*•]*+|(?<![\w*•-])[\w-]{1,40}+[*•]{3,}+"
@@ -136,10 +147,12 @@ _URL_START: Final = re.compile(r"://([^\s\"'<>\\]{1,512}+)")
 _PATH_TOKEN: Final = re.compile(
     r"(/bot\d{1,12}+:)[^\s/\"'<>]++|(/services/T\w{2,16}+/B\w{2,16}+/)\w++|(/webhooks/\d{1,24}+/)[\w-]++"
 )
-_GO_DSN: Final = re.compile(r"(?<![\w:@])[\w.-]{1,64}+:[^\s@\"'<>]{1,128}+(?=@(?:tcp|unix)\()")
+_GO_DSN: Final = re.compile(r"(?<![\w:@.-])[\w.-]{1,64}+:[^\s@\"'<>]{1,128}+(?=@(?:tcp|unix)\()")
 
 
 def _mask_private_keys(text: str) -> str:
+    if "-" not in text or "-----BEGIN" not in text:
+        return text
     pieces: list[str] = []
     done = 0
     while (start := text.find("-----BEGIN", done)) >= 0:
@@ -150,28 +163,40 @@ def _mask_private_keys(text: str) -> str:
 
 
 def _mask_schemes(text: str) -> str:
-    return _SCHEMED.sub(_masked_scheme, text)
+    for hint in ("earer", "EARER", "asic ", "ASIC ", "asic%20", "asic+"):
+        if hint in text:
+            return _SCHEMED.sub(_masked_scheme, text)
+    return text
 
 
 def _masked_scheme(found: re.Match[str]) -> str:
     value = found[3].rstrip(".")
     words = value.replace("-", "").replace(".", "")
     # "Bearer authentication is required": a word after the scheme is no credential.
-    if words.isalpha() and (words[1:].islower() or words.isupper()) and len(words) < 20:
+    if words.isalpha() and (words[1:].islower() or words.isupper()) and len(words) < _SHORTEST_WORDLESS:
         return found[0]
     return f"{found[1]}{found[2]}{MASK}{found[3][len(value) :]}"
 
 
 def _mask_web_tokens(text: str) -> str:
-    return _JWT.sub(MASK, text)
+    return _JWT.sub(MASK, text) if "J" in text and "eyJ" in text else text
 
 
 def _mask_starred(text: str) -> str:
-    return _STARRED.sub(MASK, text)
+    if ("*" in text and "***" in text) or "•" in text:
+        return _STARRED.sub(MASK, text)
+    return text
 
 
-def _mask_user_information(text: str) -> str:
-    return _GO_DSN.sub(MASK, _URL_START.sub(_without_user, text))
+def _mask_addresses(text: str) -> str:
+    if "/" not in text and "@" not in text:
+        return text
+    if "@" in text:
+        text = _GO_DSN.sub(MASK, _URL_START.sub(_without_user, text))
+    for hint in ("/bot", "/services/T", "/webhooks/"):
+        if hint in text:
+            return _PATH_TOKEN.sub(lambda found: f"{found[1] or found[2] or found[3]}{MASK}", text)
+    return text
 
 
 def _without_user(found: re.Match[str]) -> str:
@@ -185,171 +210,10 @@ def _without_user(found: re.Match[str]) -> str:
     return found[0] if at < 0 else f"://{MASK}{address[at:]}"
 
 
-def _mask_path_tokens(text: str) -> str:
-    return _PATH_TOKEN.sub(lambda found: f"{found[1] or found[2] or found[3]}{MASK}", text)
-
-
-_NAMED_TRIGGERS: Final = (
-    *("key", "token", "secret", "pass", "pwd", "sig", "session", "sid", "credential", "cookie", "auth", "jwt"),
-    *("bearer", "x-amz", "x-goog", "connectionstring", "stringtosign", "canonicalrequest"),
+_STEPS: Final[tuple[Callable[[str], str], ...]] = (
+    _mask_private_keys,
+    _mask_schemes,
+    _mask_web_tokens,
+    _mask_addresses,
+    _mask_starred,
 )
-_STEPS: Final[tuple[tuple[tuple[str, ...], _Step], ...]] = (
-    (("-----begin",), _mask_private_keys),
-    (("bearer", "basic"), _mask_schemes),
-    (_NAMED_TRIGGERS, mask_named_values),
-    (("eyj",), _mask_web_tokens),
-    (("/bot", "/services/t", "/webhooks/"), _mask_path_tokens),
-    (("@",), _mask_user_information),
-    (("***", "•••"), _mask_starred),
-)
-
-
-def _may_hold_secrets(lower: str) -> bool:
-    """Say quickly of most texts that no step above has anything to do; a part of every trigger is asked for.
-
-    Written out because this is on the way of every message that is read: a loop over a table costs five times as much.
-    """
-    return (
-        "key" in lower
-        or "tok" in lower
-        or "sec" in lower
-        or "pas" in lower
-        or "pwd" in lower
-        or "sig" in lower
-        or "ses" in lower
-        or "sid" in lower
-        or "red" in lower
-        or "coo" in lower
-        or "aut" in lower
-        or "jwt" in lower
-        or "bea" in lower
-        or "bas" in lower
-        or "x-" in lower
-        or "str" in lower
-        or "cano" in lower
-        or "eyj" in lower
-        or "@" in lower
-        or "**" in lower
-        or "••" in lower
-        or "--" in lower
-        or "/bot" in lower
-        or "/serv" in lower
-        or "/webh" in lower
-    )
-
-
-# --- keys of known shape ---------------------------------------------------------------------------------------------
-
-_KEY_PREFIXES: Final = (
-    *("sk-", "sk_", "pk_", "rk_", "whsec_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "glsa_"),
-    *("xox", "xapp-", "hf_", "gsk_", "xai-", "r8_", "npm_", "pypi-", "dop_v1_", "shpat_", "shpss_", "shpca_", "shppa_"),
-    *("SG.", "hvs.", "ya29.", "AKIA", "ASIA", "AROA", "AIza", "EAA", "dapi", "figd_", "ATATT3", "ATCTT3", "sntrys_"),
-    *("lin_api_", "ntn_", "secret_", "tvly-", "pplx-", "nvapi-", "sbp_", "sq0", "jina_", "e2b_", "lsv2_", "tskey-"),
-    *("dckr_pat_", "key-", "pat-", "patr", "fw_", "csk-", "rpa_", "NRAK-", "PMAK-", "AGE-SECRET-KEY-", "ops_", "pat_"),
-)
-_KEY_TRIGGERS: Final = _KEY_PREFIXES
-# The shortest key is a prefix of three and eight more; one that the service has masked itself may be shorter.
-_KEY_RUN: Final = re.compile(r"[^ ]{11}")
-_KEY: Final = re.compile(
-    "(?<![A-Za-z0-9])("
-    + "|".join(map(re.escape, sorted(_KEY_PREFIXES, key=len, reverse=True)))
-    + r")([\w*•…\-]*+(?:\.{2,}+[\w*-]++|\.[\w-]{16,}+)*+(?:\.{3})?+)"
-)
-
-
-def _masked_key(found: re.Match[str]) -> str:
-    tail = found[2].rstrip(".")
-    hidden = "*" in tail or "…" in tail or "•" in tail or ".." in found[2]
-    if not hidden:
-        if len(tail) < 8 or (tail.replace("_", "").replace("-", "").islower() and not _has_digits(tail, 3)):
-            # `sk-learn`, `hf_hub_download`, `key-value`: words that only begin like a key.
-            return found[0]
-        if found[1][-1].isalpha() and not looks_random(tail) and not tail.isupper():
-            return found[0]
-    return MASK + ("." if found[0].endswith(".") and not found[0].endswith("...") else "")
-
-
-def _has_digits(text: str, count: int) -> bool:
-    return sum(map(text.count, "0123456789")) >= count
-
-
-# --- personal data ---------------------------------------------------------------------------------------------------
-
-_EMAIL: Final = re.compile(
-    r"(?<![\w.+-])[\w.+-]{1,128}+(?:@|%40)[A-Za-z0-9][\w-]*+(?:\.[\w-]++)*?\.[A-Za-z]{2,24}+(?![\w-])"
-)
-_IPV4: Final = re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w|-)")
-_IPV6: Final = re.compile(r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?![\w:])")
-_NOT_AN_ADDRESS: Final = ("ec", "ec:", "ec number", "version", "v", "ver", "release", "section")
-_DOTTED: Final = tuple(f".{digit}" for digit in "0123456789")
-
-_IDENTIFIER: Final = r"[A-Za-z0-9][\w-]{4,}+"
-_ACCOUNT: Final = re.compile(
-    r"\b(?:(organi[sz]ation|org|account|tenant|team|subscription|principal|(?:object|client|app|application|user|owner)[ _-]?id)"
-    rf"(?:s/|/|(?:[ _-]?id)?[\s:=#]{{1,3}}+)(?:id\s)?+[\"'`(]?)({_IDENTIFIER})",
-    re.IGNORECASE,
-)
-_ACCOUNT_SHAPES: Final = re.compile(
-    r"\b(?:org|acct|team|tenant|user)[-_](?=[A-Za-z]{0,8}\d|[A-Z]{6})[A-Za-z0-9]{6,}+"
-    r"|\bAC[0-9a-f]{32}\b|(?<=:)\d{12}(?=:)|\b\d{12}(?=\.dkr\.)"
-)
-# What identifies an account has five digits or six capitals.
-_IDENTIFYING: Final = re.compile(r"[A-Z]{6}|\d(?:\D{0,24}\d){4}")
-_MISSING: Final = re.compile(
-    r"['\"`)]?\s+(?:was |is |were |could |can)?(?:not\b|does\s?n|unknown|missing)", re.IGNORECASE
-)
-
-
-def _mask_personal(text: str, lower: str) -> str:
-    if "@" in lower or "%40" in lower:
-        text = _EMAIL.sub(MASK, text)
-    if lower.count(".") >= 3:
-        for dotted in _DOTTED:
-            if dotted in lower:
-                text = _IPV4.sub(_masked_address, text)
-                break
-    if "::" in lower or lower.count(":") >= 7:
-        text = _IPV6.sub(_masked_address6, text)
-    if _may_name_accounts(text, lower) and _IDENTIFYING.search(text):
-        return _ACCOUNT_SHAPES.sub(MASK, _ACCOUNT.sub(_masked_account, text))
-    return text
-
-
-def _may_name_accounts(text: str, lower: str) -> bool:
-    return (
-        "org" in lower
-        or "acc" in lower
-        or "tenant" in lower
-        or "team" in lower
-        or "subsc" in lower
-        or "princip" in lower
-        or "user" in lower
-        or " id" in lower
-        or "_id" in lower
-        or "arn:" in lower
-        or ".dkr." in lower
-        or "AC" in text
-    )
-
-
-def _masked_address(found: re.Match[str]) -> str:
-    before = found.string[max(0, found.start() - 12) : found.start()].lower().rstrip()
-    if before.endswith(_NOT_AN_ADDRESS) or any(int(part) > 255 for part in found[0].split(".")):
-        return found[0]
-    return MASK
-
-
-def _masked_address6(found: re.Match[str]) -> str:
-    address = found[0]
-    whole = "::" in address or address.count(":") == 7
-    return MASK if whole and any(map(str.isdigit, address)) else address
-
-
-def _masked_account(found: re.Match[str]) -> str:
-    value = found[2]
-    if not _has_digits(value, 5) and not (value.isupper() and len(value) > 7):
-        return found[0]
-    if _MISSING.match(found.string, found.end()):
-        # What was not found is what the model needs to correct.
-        return found[0]
-    return found[0][: len(found[0]) - len(value)] + MASK

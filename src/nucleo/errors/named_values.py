@@ -1,105 +1,123 @@
-"""Masks the value of ``name=value``, ``"name": "value"``, ``name: value`` and ``<name>value`` by its name.
+"""Masks the value of ``name=value``, ``"name": "value"``, ``name: value``, ``<name>value`` and ``the name value``.
 
 Apart from the other masks because these need judgement rather than a shape: which names hold secrets is asked of
 `secret_names`, and how sure one must be of the value depends on how it was written. ``token=x`` is an assignment;
-``token: x`` may as well be a sentence about a token.
+``token: x`` may as well be the beginning of a sentence about a token. The text is searched for what stands between a
+name and a value, which is rare and found fast, and only the words around it are looked at; every look is bounded.
 """
 
 import re
 from typing import Final
 
-from nucleo.errors.secret_names import MASK, looks_random, secret_name
+from nucleo.errors.secret_names import MASK, looks_random, masked_at, secret_name
 
-_ANCHOR: Final = re.compile(
-    r"(?:key|token|secret|pass(?:word|wd|phrase|code)?|pwd|sig|session|sid|credential|cookie|auth|jwt|bearer"
-    r"|x-(?:amz|goog)|connectionstring|stringtosign|canonicalrequest)[\w\-\]]{0,32}+",
-    re.IGNORECASE,
+_NAME_ENDS: Final = (
+    *("key", "token", "secret", "password", "passwd", "passphrase", "passcode", "pwd", "pass", "signature", "sig"),
+    *("session", "sessionid", "session_id", "session-id", "sid", "credential", "credentials", "cookie", "cookies"),
+    *("auth", "authorization", "authentication", "jwt", "bearer", "csrf", "xsrf", "connectionstring", "securestring"),
+    *("connection_string", "stringtosign", "canonicalrequest", "session_token", "keyid", "key_id"),
 )
-_GAP: Final = re.compile(
-    r"(\\{0,3}+[\"'`]?+)\s{0,3}+(=>|[:=>]|%3[dD])?+\s{0,4}+"
-    r"(?:(?:provided|supplied|given|id|value|is|was|of)\b[\s:]{1,3}+)?+(\\{0,3}+[\"'`(]|)"
-)
-_BARE: Final = re.compile(r"[^\s\"'`&,;<>()\[\]{}\\]*+")
+_AROUND_NAMES: Final = " \t\"'`\\[]-_0123456789"
+_LONGEST_NAME: Final = 48
+_LONGEST_VALUE: Final = 4_096
+_OPENING: Final = re.compile(r"(>?)\s{0,4}+(\\{0,3}+[\"'`]|)")
+_BARE: Final = re.compile(r"[^\s\"'`&,;<>()\[\]{}\\]{0,256}+")
 _SCHEME: Final = re.compile(r"(?:bearer|basic|token|digest|apikey|negotiate|aws4-hmac-sha256)\s{1,3}+", re.IGNORECASE)
-_LINE: Final = re.compile(r"[^\r\n\"'<>]*+")
+_LINE: Final = re.compile(r"[^\r\n\"'<>]{0,4096}+")
 _WORD_OF_A_MESSAGE: Final = frozenset(
     {"null", "none", "nil", "true", "false", "required", "missing", "invalid", "expired", "empty", "blank", "undefined"}
     | {"string", "integer", "number", "boolean", "object", "array", "revoked", "unknown", "not", "redacted", "bearer"}
     | {"must", "is", "was", "cannot", "should", "basic", "filtered", "hidden", "masked", "denied", "optional"}
 )
-_QUERY_MARKS: Final = frozenset("?&")
 _SHORT_NUMBER: Final = 6
 
-
-def mask_named_values(text: str) -> str:
-    """Mask what stands behind a name that means a secret, and leave the name."""
-    pieces: list[str] = []
-    done = 0
-    for anchor in _ANCHOR.finditer(text):
-        if anchor.start() < done:
-            continue
-        start, end = _secret_after(text, anchor.start(), anchor.end())
-        if end > start:
-            pieces += (text[done:start], MASK)
-            done = end
-    if not done:
-        return text
-    pieces.append(text[done:])
-    return "".join(pieces)
+_SPOKEN: Final = ("key", "token", "secret", "password", "signature", "session", "credential")
+_SPOKEN_VALUE: Final = re.compile(
+    r"(?:key|token|secret|password|signature|session|credential)(s?+(?:[ _-]id)?+)"
+    r"(?:\s{1,3}+(?:provided|supplied|given|value|is|was|of))?+[\s:]{1,3}+[\"'`(]?+([\w+/=~.*-]{8,512}+)",
+    re.IGNORECASE,
+)
 
 
-def _secret_after(text: str, start: int, end: int) -> tuple[int, int]:
-    gap = _GAP.match(text, end)
-    if gap is None:
-        return 0, 0
-    begin = gap.end()
-    if begin >= len(text):
-        return 0, 0
-    first = _name_start(text, start)
-    name = text[first:end]
+def mask_named_values(text: str, lower: str, *, digits: bool) -> str:
+    """Mask what stands behind a name that means a secret, and leave the name.
+
+    Args:
+        text: The text.
+        lower: The text in lower case, of the same length.
+        digits: Whether there is a digit in it; without one, no value in running speech looks like a secret.
+    """
+    spans = _assigned(text, lower)
+    if digits:
+        spans += _spoken(text, lower)
+    return masked_at(text, spans) if spans else text
+
+
+def _assigned(text: str, lower: str) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    for separator in ("=", ":", ">", "%3d"):
+        done = 0
+        at = lower.find(separator)
+        while at >= 0:
+            if at >= done:
+                head = lower[max(0, at - _LONGEST_NAME) : at].rstrip(_AROUND_NAMES)
+                if head.endswith(_NAME_ENDS) or "x-amz-" in head or "x-goog-" in head:
+                    span = _value_at(text, at, separator)
+                    if span is not None:
+                        spans.append(span)
+                        done = span[1]
+            at = lower.find(separator, at + 1)
+    return spans
+
+
+def _value_at(text: str, at: int, separator: str) -> tuple[int, int] | None:
+    name_end = at
+    while name_end and text[name_end - 1] in " \t\"'`\\]":
+        name_end -= 1
+    start = _name_start(text, name_end)
+    name, before = text[start:name_end], text[start - 1 : start]
     strength = secret_name(name)
-    if not strength:
-        return 0, 0
-    separator, quote = gap[2], gap[3]
-    before = text[first - 1] if first else ""
-    if separator == ">" and before != "<":
-        return 0, 0
-    if not quote and separator == ":" and name.lower().endswith("cookie"):
+    if not strength or (separator == ">" and before != "<"):
+        return None
+    opening = _OPENING.match(text, at + len(separator))
+    begin = opening.end() if opening else at + len(separator)
+    quote = opening[2] if opening else ""
+    if not quote and separator == ":" and name.lower().endswith(("cookie", "cookies")):
         line = _LINE.match(text, begin)
-        return (begin, line.end()) if line and "=" in line[0] else (0, 0)
+        return (begin, line.end()) if line and "=" in line[0] else None
     scheme = _SCHEME.match(text, begin) if "uth" in name else None
     if scheme:
         begin = scheme.end()
-    stop = _value_end(text, begin, quote, separator)
-    value = text[begin:stop]
+    end = _value_end(text, begin, quote, separator)
+    value = text[begin:end]
+    if not value or value.lower() in _WORD_OF_A_MESSAGE or MASK[:-1] in value:
+        return None
     # `secret: "x"` is an assignment as well; `secret: x` may be the beginning of a sentence.
-    quoted = gap[1] != "" or (quote not in {"", "("} and " " not in value)
-    assigned = separator is not None and (separator != ":" or quoted)
-    if scheme is not None and separator and value:
-        return (begin, stop) if value.lower() not in _WORD_OF_A_MESSAGE else (0, 0)
-    if _is_secret(value, strength, assigned=assigned, queried=before in _QUERY_MARKS, name=name):
-        return begin, stop
-    return 0, 0
+    assigned = separator != ":" or name_end < at or (quote != "" and " " not in value)
+    queried = before != "" and before in "?&"
+    sure = scheme is not None or _is_secret(value, strength, assigned=assigned, queried=queried, name=name)
+    return (begin, end) if sure else None
 
 
-def _name_start(text: str, start: int) -> int:
-    first = max(0, start - 48)
-    while start > first and (text[start - 1].isalnum() or text[start - 1] in "_-."):
+def _name_start(text: str, end: int) -> int:
+    first = max(0, end - _LONGEST_NAME)
+    start = end
+    while start > first and (text[start - 1].isalnum() or text[start - 1] in "_-.["):
         start -= 1
     return start
 
 
-def _value_end(text: str, begin: int, quote: str, separator: str | None) -> int:
-    if quote and quote != "(":
-        # An escaped quote inside a value does not end it.
-        end = text.find(quote, begin)
-        while end > 0 and len(quote) == 1 and text[end - 1] == "\\" and separator:
-            end = text.find(quote, end + 1)
-        if end >= 0:
-            return end
+def _value_end(text: str, begin: int, quote: str, separator: str) -> int:
+    last = min(len(text), begin + _LONGEST_VALUE)
+    if quote:
+        # An escaped quote inside a value does not end it; a value without an end was cut off.
+        end = text.find(quote, begin, last)
+        while end > 0 and len(quote) == 1 and text[end - 1] == "\\":
+            end = text.find(quote, end + 1, last)
+        return last if end < 0 else end
     if separator == ">":
-        end = text.find("<", begin)
-        return len(text) if end < 0 else end
+        end = text.find("<", begin, last)
+        return last if end < 0 else end
     bare = _BARE.match(text, begin)
     end = bare.end() if bare else begin
     while end > begin and text[end - 1] in ".:!?":
@@ -108,14 +126,12 @@ def _value_end(text: str, begin: int, quote: str, separator: str | None) -> int:
 
 
 def _is_secret(value: str, strength: str, *, assigned: bool, queried: bool, name: str) -> bool:
-    if not value or value.lower() in _WORD_OF_A_MESSAGE or MASK[:-1] in value:
-        return False
     if "***" in value or "..." in value:
         return " " not in value
     if not assigned:
         if looks_random(value):
             return True
-        return strength == "strong" and len(value) > 4 and " " not in value and _has_odd_character(value)  # noqa: PLR2004
+        return strength == "strong" and len(value) > 4 and " " not in value and _has_odd_character(value)
     if strength == "strong":
         return True
     if value.isdigit() and len(value) <= _SHORT_NUMBER:
@@ -127,3 +143,19 @@ def _is_secret(value: str, strength: str, *, assigned: bool, queried: bool, name
 
 def _has_odd_character(value: str) -> bool:
     return any(char.isdigit() or char in "!@#$%^&*+=~" for char in value)
+
+
+def _spoken(text: str, lower: str) -> list[tuple[int, int]]:
+    """Find what is said of a secret in running speech: ``the API key 'x' is not valid``."""
+    spans: list[tuple[int, int]] = []
+    for word in _SPOKEN:
+        at = lower.find(word)
+        while at >= 0:
+            said = _SPOKEN_VALUE.match(text, at)
+            if said is not None:
+                value = said[2].rstrip(".")
+                name = text[_name_start(text, at) : at + len(word)]
+                if looks_random(value) and secret_name(name):
+                    spans.append((said.start(2), said.start(2) + len(value)))
+            at = lower.find(word, at + len(word))
+    return spans

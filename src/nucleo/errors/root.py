@@ -16,10 +16,12 @@ from typing import (
     Protocol,
     Self,
     TypeVar,
+    cast,
     dataclass_transform,
     final,
     runtime_checkable,
 )
+from weakref import WeakValueDictionary
 
 from nucleo.errors.text import (
     NO_DETAILS,
@@ -63,33 +65,28 @@ class LLMReadableException(Exception):
 
     is_correctable: ClassVar[bool] = False
     """Whether other arguments, or another call, can help."""
-    permits: ClassVar[frozenset[str] | None] = frozenset(
-        {
-            "nucleo.errors.branches.LLMReadableCheckedException",
-            "nucleo.errors.branches.LLMReadableRuntimeException",
-        }
-    )
-    """Qualified names of the only classes that may extend this one directly; None where anybody may."""
 
     http: "HttpErrorDetail | None" = field(default=None, kw_only=True)
 
     def __init__(self, *, http: "HttpErrorDetail | None" = None) -> None:
-        del http
-        raise TypeError(f"{type(self).__name__} is abstract; raise one of its concrete subclasses")
+        if type(self).__init__ is LLMReadableException.__init__:
+            raise TypeError(f"{type(self).__name__} is abstract; raise one of its concrete subclasses")
+        self.http = http
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
         super().__init_subclass__()
         _check_seal(cls)
-        cls.permits = cls.__dict__.get("permits")
+        _check_verdict(cls)
         for name in ("llm_message", "__str__"):
             _guard_text(cls, name)
         if abstract:
+            dataclass(init=False, eq=False, repr=False)(cls)
             # Plain assignment to a method is what both checkers forbid.
             setattr(cls, "__init__", LLMReadableException.__init__)  # noqa: B010
             return
         if cls.llm_message is LLMReadableException.llm_message:
             raise TypeError(f"{cls.__qualname__} does not say what the model reads: define the property llm_message")
-        if "__annotations__" in cls.__dict__:
+        if _ANNOTATED & cls.__dict__.keys():
             dataclass(eq=False, repr=False)(cls)
         _KNOWN[wire_type(cls)] = cls
 
@@ -161,7 +158,15 @@ class ForeignCause(Exception):
 
 Failure = TypeVar("Failure", bound=LLMReadableException)
 
-_KNOWN: dict[str, type[LLMReadableException]] = {}
+_KNOWN: WeakValueDictionary[str, type[LLMReadableException]] = WeakValueDictionary()
+# Where a class keeps that it has annotations, from Python 3.11 to 3.14; making a dataclass of one without costs imports.
+_ANNOTATED = frozenset({"__annotations__", "__annotate__", "__annotate_func__"})
+_BRANCHES = "nucleo.errors.branches."
+_SEALED = {
+    "LLMReadableException": ("LLMReadableCheckedException", "LLMReadableRuntimeException"),
+    "LLMReadableCheckedException": ("CorrectableLLMException", "UncorrectableLLMException"),
+    "LLMReadableRuntimeException": ("CorrectableRuntimeLLMException", "UncorrectableRuntimeLLMException"),
+}
 
 
 def known_type(name: str) -> type[LLMReadableException] | None:
@@ -193,6 +198,10 @@ def rebuild(cls: type[Failure], state: Mapping[str, Any], causes: tuple[tuple[An
 
 
 def _linked(twin: Failure, original: BaseException) -> Failure:
+    notes = twin.__dict__.get("__notes__")
+    if isinstance(notes, list):
+        # A note added to one of the two is not the other's.
+        twin.__dict__["__notes__"] = list(cast("list[object]", notes))
     twin.__cause__ = original.__cause__
     twin.__context__ = original.__context__
     twin.__suppress_context__ = original.__suppress_context__
@@ -207,25 +216,41 @@ def _deepest_copy(value: object, memo: dict[int, Any]) -> object:
 
 
 def _check_seal(cls: type[LLMReadableException]) -> None:
-    name = f"{cls.__module__}.{cls.__qualname__}"
     for parent in cls.__bases__:
-        permits: frozenset[str] | None = parent.__dict__.get("permits")
-        if permits is not None and name not in permits:
-            raise TypeError(
-                f"{parent.__name__} is sealed, {cls.__qualname__} cannot extend it. Extend CorrectableLLMException "
-                "when other arguments can help, UncorrectableLLMException when they cannot, or, where no two "
-                "messages are needed, CorrectableRuntimeLLMException or UncorrectableRuntimeLLMException."
-            )
+        if parent is LLMReadableException or parent.__module__ == _BRANCHES[:-1]:
+            permitted = _SEALED.get(parent.__name__)
+            ours = f"{cls.__module__}." == _BRANCHES and cls.__qualname__ in (permitted or ())
+            if permitted is not None and not ours:
+                raise TypeError(
+                    f"{parent.__name__} is sealed, {cls.__qualname__} cannot extend it. Extend CorrectableLLMException "
+                    "when other arguments can help, UncorrectableLLMException when they cannot, or, where no two "
+                    "messages are needed, CorrectableRuntimeLLMException or UncorrectableRuntimeLLMException."
+                )
+
+
+def _check_verdict(cls: type[LLMReadableException]) -> None:
+    """Hold the verdict to be the branch's: the model must read the same words for the same branch."""
+    if f"{cls.__module__}." == _BRANCHES:
+        return
+    verdicts = {parent.is_correctable for parent in cls.__bases__ if issubclass(parent, LLMReadableException)}
+    if verdicts != {cls.is_correctable} or cls.explain_to_llm is not LLMReadableException.explain_to_llm:
+        raise TypeError(
+            f"{cls.__qualname__} changes the verdict of its branch: extend a correctable class or an uncorrectable "
+            "one, and define neither is_correctable nor explain_to_llm."
+        )
 
 
 def _guard_text(cls: type[LLMReadableException], name: str) -> None:
-    """Wrap a text that a class defines, so that it is safe and never raises, whoever wrote it."""
-    defined = cls.__dict__.get(name)
+    """Wrap a text that a class, or a mixin of it, defines, so that it is safe and never raises, whoever wrote it."""
+    owner = next(parent for parent in cls.__mro__ if name in parent.__dict__)
+    if owner is not cls and issubclass(owner, LLMReadableException):
+        return
+    defined = owner.__dict__[name]
     if isinstance(defined, property) and defined.fget is not None:
         setattr(cls, name, property(guarded(defined.fget), doc=defined.__doc__))
     elif name == "__str__" and callable(defined):
         setattr(cls, name, guarded(defined))
-    elif defined is not None:
+    else:
         raise TypeError(f"{cls.__qualname__}.{name} must be a property that returns a str")
 
 

@@ -5,6 +5,7 @@ for a key and its value.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Final, Literal
 
 MASK: Final = "[masked]"
@@ -79,7 +80,23 @@ def looks_random(value: str, *, shortest: int = 8) -> bool:
     if letters and value.isupper():
         return len(value) >= 14  # noqa: PLR2004 - longer than a word that is shouted
     rest = value[1:]
-    mixed = any(map(str.isupper, rest)) and any(map(str.islower, rest))
+    mixed = rest != rest.lower() and rest != rest.upper()
     if len(value) < 16:  # noqa: PLR2004 - a camel-cased name is as long
         return False
     return (mixed and digits > 0) or (letters and len(value) >= 32)  # noqa: PLR2004
+
+
+def masked_at(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Put the mask in place of some parts of a text; of parts that overlap the first counts."""
+    pieces: list[str] = []
+    done = 0
+    for start, end in sorted(spans):
+        if start >= done:
+            pieces += (text[done:start], MASK)
+            done = end
+    return "".join((*pieces, text[done:]))
+
+
+def lower_case(text: str) -> str:
+    """Give the lower case of a text at the same length: one letter has a lower case of two characters."""
+    return text.lower() if text.isascii() else text.replace("\u0130", "i").lower()

@@ -5,10 +5,10 @@ bidirectional characters never survive, and no text can contain a verdict line t
 """
 
 import json
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from json.encoder import encode_basestring
 from typing import Final, cast
 
@@ -23,14 +23,25 @@ TEXT_LIMIT: Final = 10_000
 """Characters of a whole message, whatever its fields hold."""
 NO_DETAILS: Final = "The call failed and no details were given."
 
+# How many times more of a text is read than is shown of it.
+_WINDOW: Final = 8
+_BEYOND_FIGURES: Final = 10**15
+_MOST_TEXTS: Final = 10_000
+
 _FORGED_VERDICT: Final = re.compile(r"\[(?=\s*this\s+error\s+(?:may\s+be|is\s+not)\s+correctable)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """What is left of a value that JSON could not hold once it has crossed a process: its description."""
+    """What is left of a value that JSON or pickle could not hold once it has crossed a process.
+
+    Attributes:
+        description: How it was shown as a value.
+        text: How it stood in a sentence.
+    """
 
     description: str
+    text: str
 
 
 def show_value(value: object, *, limit: int = VALUE_LIMIT) -> str:
@@ -44,19 +55,19 @@ def show_value(value: object, *, limit: int = VALUE_LIMIT) -> str:
         The JSON text with control and bidirectional characters escaped; bytes by their length; a value that JSON
         cannot hold by the name of its type, never by its ``repr``.
     """
-    if isinstance(value, Opaque):
-        return cut(clean_text(value.description), limit)
     if isinstance(value, bytes | bytearray):
         return f"<{len(value)} bytes>"
     try:
         if isinstance(value, str):
             if len(value) <= limit and value.isprintable():
                 return encode_basestring(value)
-            # Cut before encoding: the value may be megabytes.
-            return cut(_escape(json.dumps(value[: limit + 1], ensure_ascii=False)), limit, len(value) + 2)
-        return _escape(_bounded_json(value, limit))
+            shown = json.dumps(_beginning(value, limit), ensure_ascii=False)
+            return cut(_escape(shown), limit, len(value) + 2)
+        if isinstance(value, Opaque):
+            return cut(clean_text(value.description), 2 * limit)
+        return _shown_json(value, limit)
     except Exception:  # noqa: BLE001 - a value's own methods may raise anything, and a text never does
-        return f"<{clean_text(type(value).__name__)}>"
+        return _shown_type(value)
 
 
 def brief(value: object, *, limit: int = VALUE_LIMIT) -> str:
@@ -64,18 +75,31 @@ def brief(value: object, *, limit: int = VALUE_LIMIT) -> str:
     if type(value) is str and len(value) <= limit and value.isprintable():
         return value
     text = as_text(value)
-    text = " ".join(clean_text(text[: 4 * limit]).split()) + text[4 * limit :]
-    return cut(text, limit)
+    head = _beginning(text, limit)
+    line = " ".join(clean_text(head).split())
+    return cut(line, limit, len(line) + max(0, len(text) - _WINDOW * limit))
 
 
 def as_text(value: object) -> str:
-    """Give the text of a value, or the name of its type where its own text raises."""
-    if isinstance(value, str):
-        return str(value)
+    """Give the text of a value; one that has no text of its own is shown as `show_value` shows it."""
+    if type(value) is str:
+        return value
+    if isinstance(value, Opaque):
+        return value.text
+    if not (value is None or isinstance(value, int | float)) and type(value).__str__ is object.__str__:
+        # Its text would be its repr: an address in memory, or the fields of somebody's dataclass.
+        return show_value(value)
     try:
-        return str(value)
+        return str.__str__(str(value))
     except Exception:  # noqa: BLE001 - a foreign __str__ may raise anything, and a text never does
-        return f"<{type(value).__name__}>"
+        return _shown_type(value)
+
+
+def masked(text: str) -> str:
+    """Take secrets and personal data out of a text."""
+    from nucleo.errors.masking import mask  # noqa: PLC0415 - loads with the first text that is read
+
+    return mask(text)
 
 
 def clean_text(text: str) -> str:
@@ -116,17 +140,15 @@ def cut(text: str, limit: int, length: int | None = None) -> str:
 
 def protect(text: object) -> str:
     """Make a rendered message fit to be read: cleaned, masked, bounded, never empty."""
-    from nucleo.errors.masking import mask  # noqa: PLC0415 - loads with the first text that is read
-
     words = text if isinstance(text, str) else as_text(text)
     if len(words) > 4 * TEXT_LIMIT:
         # Masking comes before cutting, yet must not read megabytes to show a page.
         words = cut(words, 4 * TEXT_LIMIT)
     if not words.isprintable() or "[" in words:
         words = clean_text(words)
-    masked = mask(words)
-    if masked != words or len(masked) > TEXT_LIMIT:
-        words = clean_text(cut(masked, TEXT_LIMIT))
+    safe = masked(words)
+    if safe != words or len(safe) > TEXT_LIMIT:
+        words = clean_text(cut(safe, TEXT_LIMIT))
     return words if words and not words.isspace() else NO_DETAILS
 
 
@@ -138,33 +160,52 @@ def sentence(text: str) -> str:
 
 def seconds(value: object) -> str:
     """Say a duration in seconds: ``30 seconds``, ``0.9 seconds``, ``1 second``."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < _BEYOND_FIGURES:
         return "an unknown time"
     rounded = round(value, 2)
     figure = f"{rounded:,.0f}" if rounded == int(rounded) else f"{rounded:,.2f}".rstrip("0")
     return f"{figure} second" if figure == "1" else f"{figure} seconds"
 
 
+def count(value: object) -> str | None:
+    """Say a whole number with thousands separators; None for what is none, or is beyond any meaning."""
+    if not isinstance(value, int) or isinstance(value, bool) or not abs(value) < _BEYOND_FIGURES:
+        return None
+    return f"{value:,}"
+
+
 def as_texts(values: object) -> tuple[str, ...]:
-    """Give a sequence of texts as a tuple; one text alone counts as one, never as its characters."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    """Give a sequence of texts as a tuple; one text alone counts as one, never as its characters. Never raises."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         return (as_text(values),)
-    return tuple(as_text(value) for value in cast("Iterable[object]", values))
+    try:
+        return tuple(as_text(value) for value in islice(cast("Iterable[object]", values), _MOST_TEXTS))
+    except Exception:  # noqa: BLE001 - somebody's iterator must not replace the failure that is being made
+        return (_shown_type(cast("object", values)),)
 
 
-def _bounded_json(value: object, limit: int) -> str:
+def _beginning(text: str, limit: int) -> str:
+    """What of a text is looked at to show `limit` characters of it, masked: half a secret would not be known as one."""
+    return text if len(text) <= limit else masked(text[: _WINDOW * limit])
+
+
+def _shown_json(value: object, limit: int) -> str:
     encoder = json.JSONEncoder(ensure_ascii=False)
-    if isinstance(value, dict | list | tuple):
-        # Chunk by chunk, so that a large value costs no more than what is shown of it.
-        parts: list[str] = []
-        length = 0
-        for part in encoder.iterencode(value):
-            parts.append(part)
-            length += len(part)
-            if length > limit:
-                return "".join(parts)[:limit] + "... [cut]"
-        return "".join(parts)
-    return cut(encoder.encode(value), limit)
+    if not isinstance(value, dict | list | tuple):
+        return cut(_escape(encoder.encode(value)), limit)
+    # Chunk by chunk, so that a large value costs no more than what is shown of it.
+    parts: list[str] = []
+    length = 0
+    for part in encoder.iterencode(value):
+        parts.append(part)
+        length += len(part)
+        if length > _WINDOW * limit:
+            return _escape(masked("".join(parts)[: _WINDOW * limit]))[:limit] + "... [cut]"
+    return cut(_escape(_beginning("".join(parts), limit)), limit)
+
+
+def _shown_type(value: object) -> str:
+    return f"<{clean_text(type(value).__name__)[:VALUE_LIMIT]}>"
 
 
 def _escape(text: str) -> str:

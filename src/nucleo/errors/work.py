@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from nucleo.errors.branches import UncorrectableLLMException
-from nucleo.errors.text import as_texts, brief, seconds, sentence
+from nucleo.errors.text import as_texts, brief, count, seconds, sentence
 
 
 class JobCancelledException(UncorrectableLLMException):
@@ -152,8 +152,9 @@ class PromptNotFoundException(UncorrectableLLMException):
 
 def _figures(tokens: int | None, limit: int | None) -> str:
     parts: list[str] = []
-    if isinstance(tokens, int):
-        parts.append(f"about {tokens:,} tokens")
-    if isinstance(limit, int):
-        parts.append(f"the limit is {limit:,} tokens")
+    shown_tokens, shown_limit = count(tokens), count(limit)
+    if shown_tokens is not None:
+        parts.append(f"about {shown_tokens} tokens")
+    if shown_limit is not None:
+        parts.append(f"the limit is {shown_limit} tokens")
     return f" ({', '.join(parts)})" if parts else ""

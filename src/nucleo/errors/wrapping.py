@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from math import isnan
 from types import TracebackType
 
 from nucleo.errors.branches import (
@@ -15,21 +16,23 @@ from nucleo.errors.chain import (
     group_members,
     interpreter_signal,
     is_cancelled_error,
+    keep_context,
     next_link,
     walk_chain,
 )
 from nucleo.errors.http.detail import HttpErrorDetail
-from nucleo.errors.retry import readable_twin, retry_signal_in
+from nucleo.errors.retry import RetrySignal, readable_twin, retry_signal_in
 from nucleo.errors.root import Failure, LLMReadableException
 from nucleo.errors.services import (
     ExternalServiceException,
     SystemException,
     UpstreamThrottleException,
 )
-from nucleo.errors.text import as_text, brief
+from nucleo.errors.text import TEXT_LIMIT, as_text, brief, cut
 from nucleo.errors.work import CancellationException, JobCancelledException, JobTimeoutException
 
 _DETAILS_LIMIT = 1000
+_LEAST_SHARE = 80
 _OF_THE_JOB = (CancellationException, JobCancelledException, JobTimeoutException)
 
 
@@ -54,6 +57,8 @@ def unwrap(error: BaseException, *, component: str = "internal") -> LLMReadableE
     if len(found) > 1:
         return _caused(_combined(found), error)
     if found:
+        if found[0] is not error:
+            keep_context(found[0])
         return found[0]
     translated = _translated(error, service=None)
     if translated is not None:
@@ -146,9 +151,11 @@ class readable(AbstractContextManager[None]):  # noqa: N801 - reads as a verb ph
         trace: TracebackType | None,
     ) -> None:
         """Raise the wrapped failure in place of what escaped."""
-        if error is None or interpreter_signal(error) is error:
+        if error is None or interpreter_signal(error) is error or isinstance(error, RetrySignal):
             return
-        raise wrap_with_context(error, self._service, self._parameter, self._value, self._step)
+        failure = wrap_with_context(error, self._service, self._parameter, self._value, self._step)
+        if failure is not error:
+            raise failure
 
 
 def explain(error: BaseException, *, component: str = "internal") -> str:
@@ -165,14 +172,14 @@ def readable_failure(error: BaseException, *, component: str = "internal") -> LL
     """Find the failure that `explain` speaks for: as `unwrap`, with control signals said in words too."""
     if isinstance(error, LLMReadableException) and next_link(error) is None:
         return error
-    signal = retry_signal_in(error)
-    if signal is not None:
-        return readable_twin(signal)
     ending = interpreter_signal(error)
     if ending is not None:
         if is_cancelled_error(ending):
             return JobCancelledException()
         return SystemException(component, type(ending).__name__)
+    signal = retry_signal_in(error)
+    if signal is not None:
+        return readable_twin(signal)
     return unwrap(error, component=component)
 
 
@@ -182,48 +189,50 @@ def longest_wait(failures: Sequence[BaseException]) -> float | None:
     for failure in failures:
         http = getattr(failure, "http", None)
         asked = (getattr(failure, "retry_after_seconds", None), getattr(http, "retry_after_seconds", None))
-        waits.extend(wait for wait in asked if isinstance(wait, int | float))
+        waits.extend(wait for wait in asked if isinstance(wait, int | float) and not isnan(wait))
     return max(waits, default=None)
 
 
 def _raise_signals(error: BaseException) -> None:
-    signal = retry_signal_in(error) or interpreter_signal(error)
+    # A cancel comes first: the signal behind it asks for a run that nobody wants any more.
+    signal = interpreter_signal(error) or retry_signal_in(error)
     if signal is not None:
-        raise signal
+        raise signal if signal is error else keep_context(signal)
 
 
 def _readable_in(error: BaseException) -> list[LLMReadableException]:
     """The first readable failure down the chain; where a group forks it, the first of every member."""
     found: list[LLMReadableException] = []
     seen: set[int] = set()
-    pending: list[BaseException] = [error]
+    # With a number: the members of this exception are done, and so many failures had been found before them.
+    pending: list[tuple[BaseException, int | None]] = [(error, None)]
     while pending:
-        line: BaseException | None = pending.pop()
-        while line is not None and id(line) not in seen:
-            seen.add(id(line))
-            if isinstance(line, LLMReadableException):
-                found.append(line)
-                break
-            members = group_members(line)
-            pending.extend(reversed(members))
-            if any(_has_readable(member) for member in members):
-                break
-            line = next_link(line)
+        current, before = pending.pop()
+        if before is not None:
+            behind = next_link(current)
+            if behind is not None and len(found) == before:
+                pending.append((behind, None))
+        elif id(current) not in seen:
+            seen.add(id(current))
+            if isinstance(current, LLMReadableException):
+                found.append(current)
+            else:
+                pending.append((current, len(found)))
+                pending.extend((member, None) for member in reversed(group_members(current)))
     return found
-
-
-def _has_readable(error: BaseException) -> bool:
-    return any(isinstance(link, LLMReadableException) for link in walk_chain(error))
 
 
 def _combined(failures: Sequence[LLMReadableException]) -> LLMReadableRuntimeException:
     text = failures[0].llm_message
     if len(failures) > 1:
-        lines = [f"- {failure.llm_message}" for failure in failures]
+        # Each gets its share of the text: the last must be heard as well as the first.
+        share = max(_LEAST_SHARE, TEXT_LIMIT // len(failures) - _LEAST_SHARE)
+        lines = [f"- {cut(failure.llm_message, share)}" for failure in failures]
         text = "\n".join(["Several things failed:", *lines])
+    answer = _answer_of(failures)
     if all(failure.is_correctable for failure in failures):
-        return CorrectableRuntimeLLMException(text, http=failures[0].http)
-    return UncorrectableRuntimeLLMException(text, retry_after_seconds=longest_wait(failures), http=_answer_of(failures))
+        return CorrectableRuntimeLLMException(text, http=answer)
+    return UncorrectableRuntimeLLMException(text, retry_after_seconds=longest_wait(failures), http=answer)
 
 
 def _readdressed(failure: LLMReadableException, parameter: str, value: object, step: str) -> InvalidInputException:

@@ -161,6 +161,9 @@ def _by_model_call(answer: Answer) -> Meaning | None:
         return Meaning.OVERFLOW
     if MODEL.search(words) and answer.status in {400, 404, 200, 422}:
         return Meaning.MODEL_NOT_FOUND
+    if answer.status == _MISSING and words.startswith("model"):
+        # Anthropic's whole message is the name: "model: claude-x".
+        return Meaning.MODEL_NOT_FOUND
     return None
 
 

@@ -6,7 +6,6 @@ There is never a class for one service.
 
 from nucleo.errors.calls import InvalidInputException, ResourceNotFoundException
 from nucleo.errors.http.detail import HttpErrorDetail
-from nucleo.errors.root import guarded
 from nucleo.errors.services import (
     OUTCOME_UNKNOWN,
     ExternalServiceException,
@@ -175,7 +174,6 @@ class HttpUnmappedStatusException(HttpErrorResponse, ExternalServiceException):
         self.outcome_unknown = outcome_unknown
 
 
-@guarded
 def _sentence(failure: HttpErrorResponse) -> str:
     detail = _answer_in(failure)
     if detail is None:

@@ -1,0 +1,111 @@
+"""Masks what identifies a person, a caller or an account: e-mail and network addresses, account numbers.
+
+Apart from the masks of secrets because a text may be shown with these to its owner and never with a secret.
+"""
+
+import re
+from typing import Final
+
+from nucleo.errors.secret_names import MASK, lower_case, masked_at
+
+_EMAIL: Final = re.compile(
+    r"(?<![\w.+-])[\w.+-]{1,128}+(?:@|%40)[A-Za-z0-9][\w-]{0,63}+(?:\.[\w-]{1,63}+){1,8}+", re.ASCII
+)
+_IPV4: Final = re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w|-)", re.ASCII)
+_IPV6: Final = re.compile(r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?![\w:])")
+# `EC 1.1.1.1` is an enzyme and `version 1.2.3.4` a version.
+_NOT_AN_ADDRESS: Final = ("ec", "ec:", "ec number", "version", "v", "ver", "release", "section")
+_HIGHEST_BYTE: Final = 255
+
+_ACCOUNT_WORDS: Final = (
+    *("organi", "org", "account", "tenant", "team", "subscription", "principal", "object id", "client id", "user id"),
+    *("object_id", "client_id", "user_id", "objectid", "clientid", "userid", "owner id", "owner_id", "application id"),
+)
+_ACCOUNT: Final = re.compile(
+    r"(?:organi[sz]ation|org|account|tenant|team|subscription|principal|(?:object|client|app|application|user|owner)[ _-]?id)"
+    r"(?:s/|/|(?:[ _-]?id)?[\"'`]?[\s:=#]{1,3}+)(?:id\s)?+[\"'`(]?([A-Za-z0-9][\w-]{4,128}+)",
+    re.IGNORECASE,
+)
+_MISSING: Final = re.compile(
+    r"['\"`)]?\s{1,3}+(?:was |is |were |could |can)?(?:not\b|does\s?n|unknown|missing)", re.IGNORECASE
+)
+# Stripe, Twilio and AWS write an account without calling it one.
+_ACCOUNT_SHAPES: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?:org|acct|team|tenant|user)[-_](?=[A-Za-z]{0,8}\d|[A-Z]{6})[A-Za-z0-9]{6,128}+"
+    r"|\bAC[0-9a-f]{32}\b|(?<=:)\d{12}(?=:)|\b\d{12}(?=\.dkr\.)"
+)
+_SHAPE_HINTS: Final = ("org-", "org_", "acct_", "team-", "team_", "tenant-", "tenant_", "user-", "user_")
+_FEW_DIGITS: Final = 5
+
+
+def mask_personal_data(text: str, lower: str, *, digits: bool) -> str:
+    """Mask addresses and account identifiers.
+
+    Args:
+        text: The text.
+        lower: The text in lower case.
+        digits: Whether there is a digit in it; without one there is no network address and no account number.
+    """
+    if "@" in text or ("%" in text and "%40" in text):
+        text = _EMAIL.sub(_masked_email, text)
+    if digits:
+        if "." in text and _has_dotted_digits(text):
+            text = _IPV4.sub(_masked_address, text)
+        if ":" in text and ("::" in text or text.count(":") >= 7):
+            text = _IPV6.sub(_masked_address6, text)
+        text = _mask_accounts(text, lower)
+    if "-" in text or "_" in text or digits:
+        for hint in _SHAPE_HINTS:
+            if hint in lower:
+                return _ACCOUNT_SHAPES.sub(MASK, text)
+        if digits and ("AC" in text or ".dkr." in text or "arn:" in text):
+            return _ACCOUNT_SHAPES.sub(MASK, text)
+    return text
+
+
+def _masked_email(found: re.Match[str]) -> str:
+    name = found[0].rpartition(".")[2]
+    # `pkg@1.2.3` is a version; what ends a host's name has letters.
+    return MASK if any(map(str.isalpha, name)) else found[0]
+
+
+def _has_dotted_digits(text: str) -> bool:
+    at = text.find(".")
+    while at >= 0:
+        if text[at + 1 : at + 2].isdigit() and text[at - 1 : at].isdigit():
+            return True
+        at = text.find(".", at + 1)
+    return False
+
+
+def _masked_address(found: re.Match[str]) -> str:
+    before = found.string[max(0, found.start() - 12) : found.start()].lower().rstrip()
+    if before.endswith(_NOT_AN_ADDRESS) or any(int(part) > _HIGHEST_BYTE for part in found[0].split(".")):
+        return found[0]
+    return MASK
+
+
+def _masked_address6(found: re.Match[str]) -> str:
+    address = found[0]
+    whole = "::" in address or address.count(":") == 7
+    return MASK if whole and any(map(str.isdigit, address)) else address
+
+
+def _mask_accounts(text: str, lower: str) -> str:
+    spans: set[tuple[int, int]] = set()
+    lower = lower if len(lower) == len(text) else lower_case(text)
+    for word in _ACCOUNT_WORDS:
+        at = lower.find(word)
+        while at >= 0:
+            found = None if at and lower[at - 1].isalnum() else _ACCOUNT.match(text, at)
+            if found is not None and _is_account(found):
+                spans.add(found.span(1))
+            at = lower.find(word, at + len(word))
+    return masked_at(text, spans) if spans else text
+
+
+def _is_account(found: re.Match[str]) -> bool:
+    if sum(map(found[1].count, "0123456789")) < _FEW_DIGITS:
+        return False
+    # What was not found is what the model needs to correct.
+    return _MISSING.match(found.string, found.end()) is None
