@@ -257,6 +257,29 @@ def test_an_opening_that_hangs_ends_with_the_budget():
     run(main())
 
 
+def test_a_body_whose_resources_open_only_in_its_grace_never_begins():
+    log = []
+
+    @asynccontextmanager
+    async def slow():
+        await asyncio.sleep(10.5)
+        try:
+            yield
+        finally:
+            log.append("closed")
+
+    async def use(resources, context):
+        log.append("body")
+
+    async def main():
+        async with Dispatcher() as dispatcher:
+            with pytest.raises(JobTimeoutException):
+                await dispatcher.submit(Needs(use, a=slow), timeout=10)
+
+    run(main())
+    assert log == ["closed"]
+
+
 def test_a_cancel_while_resources_close_lets_them_close():
     log = []
 

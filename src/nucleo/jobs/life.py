@@ -80,6 +80,8 @@ async def _attempt(execution: Execution) -> Any:
             _start_clock(execution)
             await resources.open(needs)
             execution.disarm()
+            # Open at last, but in its grace: the body would only begin what it may not finish.
+            context.check_cancellation()
         _start_clock(execution)
         if job.threaded:
             value = await _in_thread(execution, resources, context)
@@ -214,7 +216,10 @@ async def _in_thread(execution: Execution, resources: Resources, context: JobCon
             engine.stragglers[execution.id] = execution
         raise
     if error is not None:
-        raise error
+        try:
+            raise error
+        finally:
+            del error
     return value
 
 

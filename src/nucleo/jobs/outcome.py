@@ -2,9 +2,8 @@
 
 import asyncio
 import logging
-from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakSet
 
 from nucleo.errors import (
@@ -27,9 +26,8 @@ _BESIDE_THE_SET = (DependencyFailedException, JobDeadlockException)
 """What leaves a job as itself although no model reads it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a job ended.
+class Outcome(NamedTuple):
+    """How a job ended. A tuple, because one is made for every job.
 
     Attributes:
         state: Its last state.

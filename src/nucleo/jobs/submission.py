@@ -50,7 +50,12 @@ def submit(
         RuntimeError: When called outside the dispatcher's loop.
     """
     _check_job(job)
-    _check_numbers(timeout=timeout, deadline=deadline, upstream_retries=upstream_retries, max_pause=max_pause)
+    if timeout is not ... or deadline is not None:
+        _check_seconds(timeout=timeout, deadline=deadline)
+    if upstream_retries < 0:
+        raise ValueError(f"upstream_retries is 0 or more; got {upstream_retries!r}")
+    if not max_pause >= 0:
+        raise ValueError(f"max_pause is 0 or more seconds; got {max_pause!r}")
     if asyncio.get_running_loop() is not engine.loop:
         raise RuntimeError("submit was called outside the dispatcher's event loop; use submit_threadsafe")
     work = current_work.get()
@@ -130,18 +135,12 @@ def _check_job(job: Job[Any]) -> None:
         raise TypeError(f"{cls.__name__} defines no run(resources, context)")
 
 
-def _check_numbers(
-    *, timeout: float | EllipsisType | None, deadline: float | None, upstream_retries: int, max_pause: float
-) -> None:
-    for name, value in (("timeout", timeout), ("deadline", deadline)):
+def _check_seconds(**limits: float | EllipsisType | None) -> None:
+    for name, value in limits.items():
         if value is None or isinstance(value, EllipsisType):
             continue
         if not (value > 0 and math.isfinite(value)):
             raise ValueError(f"{name} is a positive number of seconds, or None for no limit; got {value!r}")
-    if upstream_retries < 0:
-        raise ValueError(f"upstream_retries is 0 or more; got {upstream_retries!r}")
-    if not max_pause >= 0:
-        raise ValueError(f"max_pause is 0 or more seconds; got {max_pause!r}")
 
 
 def _refusal(
