@@ -11,6 +11,9 @@ from typing import Any, Final, cast
 
 from nucleo.errors import (
     ExternalServiceException,
+    Http404Exception,
+    HttpErrorDetail,
+    HttpUnmappedStatusException,
     LLMReadableException,
     ModelNotFoundException,
     ProviderRefusalException,
@@ -20,6 +23,7 @@ from nucleo.errors import (
 from nucleo.models.catalog import shipped_catalog
 
 _REDIRECTION: Final = 300
+_NOT_FOUND: Final = 404
 _UNREADABLE: Final = "it sent an unreadable answer"
 _PAGE: Final = "it sent a web page instead of a reply"
 
@@ -130,6 +134,8 @@ class AnswerReader:
     def _named(self, failure: LLMReadableException, model: str) -> LLMReadableException:
         """Tell a failure what only the caller knows: the model and the account."""
         match failure:
+            case Http404Exception() | HttpUnmappedStatusException() if _names_missing_model(failure.http, model):
+                return ModelNotFoundException(model, wire_names(self.provider), http=failure.http)
             case ModelNotFoundException():
                 failure.model_id = model
                 failure.known = failure.known or wire_names(self.provider)
@@ -143,6 +149,14 @@ class AnswerReader:
             case _:
                 pass
         return failure
+
+
+def _names_missing_model(answer: HttpErrorDetail | None, model: str) -> bool:
+    """Tell whether a 404 names the model that was asked for, which only the caller can see."""
+    if answer is None or answer.status_code != _NOT_FOUND or not model:
+        return False
+    # A web page may repeat anything; an error of the API speaks of what is missing.
+    return answer.response_body.lstrip().startswith("{") and model in answer.response_body
 
 
 def wire_names(provider: str) -> tuple[str, ...]:

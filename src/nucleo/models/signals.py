@@ -87,7 +87,7 @@ def retry_signal(failure: BaseException, *, provider: str, attempt: int = 1) -> 
         The signal, with the failure as its cause; or None: the failure is final.
     """
     links = list(walk_chain(failure))
-    if any(isinstance(link, (AnswerBrokeOff, *_lasting_faults())) for link in links):
+    if any(isinstance(link, AnswerBrokeOff) for link in links) or _is_lasting(links):
         return None
     signal: UpstreamRetryException | None = None
     if isinstance(failure, UpstreamThrottleException):
@@ -104,13 +104,15 @@ def retry_signal(failure: BaseException, *, provider: str, attempt: int = 1) -> 
     return signal
 
 
-def _lasting_faults() -> tuple[type[BaseException], ...]:
+def _is_lasting(links: list[BaseException]) -> bool:
     """A name that does not resolve and a certificate that is not trusted stay so, as long as anyone would wait."""
     # Both load with the first failure: the values of a conversation need no network.
     from socket import gaierror  # noqa: PLC0415
     from ssl import SSLCertVerificationError  # noqa: PLC0415
 
-    return (gaierror, SSLCertVerificationError)
+    lasting = (gaierror, SSLCertVerificationError)
+    # HTTP clients keep the fault of the system as the argument of their own exception.
+    return any(isinstance(fault, lasting) for link in links for fault in (link, *link.args))
 
 
 def _service_signal(failure: ExternalServiceException, provider: str, attempt: int) -> UpstreamRetryException | None:

@@ -7,13 +7,14 @@ to be read by `nucleo.errors.http` and not by a model of what a reply should be.
 
 import json
 from collections.abc import AsyncGenerator, Iterable
+from dataclasses import replace
 from typing import Any, Final, cast
 
 import httpx2
 
 from nucleo.errors import ExternalServiceException, LLMReadableException, UncorrectableRuntimeLLMException
 from nucleo.limits import current_work
-from nucleo.models import AnswerReader, RawAnswer, Reply, TextDelta, mark_final
+from nucleo.models import AnswerReader, RawAnswer, Reply, Request, TextDelta, mark_final
 
 CONNECT_SECONDS: Final = 5.0
 POOL_SECONDS: Final = 10.0
@@ -177,6 +178,19 @@ def request_timeout(silence: float) -> httpx2.Timeout:
     left = None if work is None else work.remaining_seconds()
     limit = silence if left is None else max(0.001, min(silence, left * _SHARE_OF_DEADLINE))
     return httpx2.Timeout(limit, connect=min(CONNECT_SECONDS, limit), pool=min(POOL_SECONDS, limit))
+
+
+def chosen(request: Request, model: str) -> Request:
+    """Give a request its model: its own, else the one of the client.
+
+    Raises:
+        UncorrectableRuntimeLLMException: Neither names one.
+    """
+    if request.model:
+        return request
+    if not model:
+        raise UncorrectableRuntimeLLMException("No model was named: name one in the request, or as the client's model.")
+    return replace(request, model=model)
 
 
 def missing_sdk(provider: str, error: ImportError) -> UncorrectableRuntimeLLMException:

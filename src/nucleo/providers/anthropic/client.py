@@ -8,7 +8,7 @@ from nucleo.errors import UnauthorizedException
 from nucleo.models import AnswerReader, RawAnswer, Reply, Request, TextDelta, shipped_catalog
 from nucleo.providers.anthropic.answer import MessageStream, reply_of
 from nucleo.providers.anthropic.wire import prompt_body, request_body
-from nucleo.providers.sdk import DEFAULT_TIMEOUT, SdkChannel, http_client, marked, missing_sdk, number, table
+from nucleo.providers.sdk import DEFAULT_TIMEOUT, SdkChannel, chosen, http_client, marked, missing_sdk, number, table
 
 SERVICE: Final = "Anthropic"
 DEFAULT_MAX_TOKENS: Final = 8_192
@@ -76,15 +76,17 @@ class AnthropicClient:
 
     async def complete(self, request: Request) -> Reply:
         """Ask a model and wait for the whole reply; raises as `nucleo.models.ModelClient.complete` does."""
+        request = chosen(request, self.model)
         answer = await self._channel.post(_MESSAGES, self._body(request), model=request.model, silence=request.timeout)
         return self._read(answer, request)
 
     def stream(self, request: Request) -> AsyncGenerator[TextDelta | Reply, None]:
         """Ask a model and give its text as it comes; raises as `nucleo.models.ModelClient.stream` does."""
-        return marked(self._stream(request))
+        return marked(self._stream(chosen(request, self.model)))
 
     async def count_tokens(self, request: Request) -> int | None:
         """Count the tokens of a request by the API's own counter; raises as `complete` does."""
+        request = chosen(request, self.model)
         answer = await self._channel.post(_COUNT, prompt_body(request), model=request.model, silence=request.timeout)
         try:
             value: object = json.loads(answer.body)

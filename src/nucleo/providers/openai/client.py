@@ -9,7 +9,7 @@ from nucleo.errors import UnauthorizedException
 from nucleo.models import AnswerReader, RawAnswer, Reply, Request, TextDelta
 from nucleo.providers.openai.answer import CompletionStream, choice_error, reply_of
 from nucleo.providers.openai.wire import request_body
-from nucleo.providers.sdk import DEFAULT_TIMEOUT, SdkChannel, http_client, marked, missing_sdk
+from nucleo.providers.sdk import DEFAULT_TIMEOUT, SdkChannel, chosen, http_client, marked, missing_sdk
 
 LimitField: TypeAlias = Literal["max_completion_tokens", "max_tokens"]
 
@@ -30,7 +30,7 @@ class OpenAIClient:
             ``OPENAI_BASE_URL``.
         timeout: Seconds of silence after which a call fails. A request may say otherwise.
         model: The model to ask when the client is given in place of a model id.
-        service: What the server is called in failures; None for OpenAI, or the host of `base_url`.
+        service: What the server is called in failures; None for OpenAI, or the host of `base_url` where that is a name.
         account: What the owner calls the account, for the message when its money is gone.
         limit_field: What the server calls the limit of output tokens; None for ``max_completion_tokens`` at OpenAI
             and Azure and ``max_tokens`` elsewhere.
@@ -77,7 +77,7 @@ class OpenAIClient:
             sdk,
             stream_class=openai.AsyncStream[object],
             reader=AnswerReader(
-                service=service or ("OpenAI" if own else host),
+                service=service or ("OpenAI" if own else _name_of(host)),
                 provider=self.provider if own else "",
                 account=account,
                 secrets=() if key == _KEYLESS else (key,),
@@ -89,6 +89,7 @@ class OpenAIClient:
 
     async def complete(self, request: Request) -> Reply:
         """Ask a model and wait for the whole reply; raises as `nucleo.models.ModelClient.complete` does."""
+        request = chosen(request, self.model)
         answer = await self._channel.post(
             _COMPLETIONS, self._body(request), model=request.model, silence=request.timeout
         )
@@ -96,7 +97,7 @@ class OpenAIClient:
 
     def stream(self, request: Request) -> AsyncGenerator[TextDelta | Reply, None]:
         """Ask a model and give its text as it comes; raises as `nucleo.models.ModelClient.stream` does."""
-        return marked(self._stream(request))
+        return marked(self._stream(chosen(request, self.model)))
 
     async def count_tokens(self, request: Request) -> int | None:
         """Chat completions have no counter."""
@@ -137,3 +138,8 @@ class OpenAIClient:
 
     def _body(self, request: Request) -> dict[str, Any]:
         return request_body(request, limit_field=self._limit_field)
+
+
+def _name_of(host: str) -> str:
+    # An address says nothing to a reader, and an internal one is nobody's business.
+    return host if "." in host and host.rpartition(".")[2].isalpha() else "The model server"
