@@ -7,7 +7,7 @@ those that the services document and that secret scanners look for.
 import re
 from typing import Final
 
-from nucleo.errors.secret_names import MASK, looks_random
+from nucleo.errors.secret_names import MASK, count_digits, looks_random
 
 # Those that end in what separates words are looked for at the separators of a text, of which there are few.
 _HYPHENATED: Final = (
@@ -33,24 +33,30 @@ _SHORTEST_TAIL: Final = 8
 _FEW_DIGITS: Final = 3
 
 
-def mask_known_keys(text: str) -> str:
-    """Mask keys of known shape, also those of which the service has masked a part itself."""
-    return _KEY.sub(_masked, text) if _may_hold_key(text) else text
+def mask_known_keys(text: str, *, digits: int) -> str:
+    """Mask keys of known shape, also those of which the service has masked a part itself.
+
+    Args:
+        text: The text.
+        digits: How many digits it has.
+    """
+    return _KEY.sub(_masked, text) if _may_hold_key(text, digits) else text
 
 
-def _may_hold_key(text: str) -> bool:
-    if "-" in text and _has_prefix(text, "-", _HYPHENATED):
+def _may_hold_key(text: str, digits: int) -> bool:
+    if "-" in text and has_prefix(text, "-", _HYPHENATED):
         return True
-    if "_" in text and _has_prefix(text, "_", _UNDERSCORED):
+    if "_" in text and has_prefix(text, "_", _UNDERSCORED):
         return True
     if "A" in text and ("AKIA" in text or "ASIA" in text or "AIza" in text or "EAA" in text or "AROA" in text):
         return True
-    if "." in text and ("SG." in text or "ya29." in text or "hvs." in text):
-        return True
-    return "dapi" in text or ("3" in text and ("ATATT3" in text or "ATCTT3" in text))
+    if digits < _FEW_DIGITS:
+        return False
+    return "dapi" in text or "SG." in text or "ya29." in text or "hvs." in text or "ATATT3" in text or "ATCTT3" in text
 
 
-def _has_prefix(text: str, separator: str, prefixes: tuple[str, ...]) -> bool:
+def has_prefix(text: str, separator: str, prefixes: tuple[str, ...]) -> bool:
+    """Say whether one of the prefixes, all of which end in the separator, stands in a text."""
     at = text.find(separator)
     while at >= 0:
         if text[max(0, at - _LONGEST_PREFIX) : at + 1].endswith(prefixes):
@@ -71,8 +77,7 @@ def _masked(found: re.Match[str]) -> str:
 def _is_generated(prefix: str, tail: str) -> bool:
     if len(tail) < _SHORTEST_TAIL:
         return False
-    digits = sum(map(tail.count, "0123456789"))
-    if tail.replace("_", "").replace("-", "").islower() and digits < _FEW_DIGITS:
+    if tail.replace("_", "").replace("-", "").islower() and count_digits(tail) < _FEW_DIGITS:
         return False
     if prefix in _SHARED:
         # Names of fields begin like this as well.
@@ -80,4 +85,6 @@ def _is_generated(prefix: str, tail: str) -> bool:
     return not prefix[-1].isalpha() or looks_random(tail) or tail.isupper()
 
 
-_SHARED: Final = frozenset({"api_", "key_", "key-", "pat-", "pat_", "ops_", "fw_", "vc_", "secret_", "pk-", "rk-", "lin-"})
+_SHARED: Final = frozenset(
+    {"api_", "key_", "key-", "pat-", "pat_", "ops_", "fw_", "vc_", "secret_", "pk-", "rk-", "lin-"}
+)

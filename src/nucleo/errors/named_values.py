@@ -9,7 +9,7 @@ name and a value, which is rare and found fast, and only the words around it are
 import re
 from typing import Final
 
-from nucleo.errors.secret_names import MASK, looks_random, masked_at, secret_name
+from nucleo.errors.secret_names import FEW_DIGITS, MASK, looks_random, masked_at, secret_name
 
 _NAME_ENDS: Final = (
     *("key", "token", "secret", "password", "passwd", "passphrase", "passcode", "pwd", "pass", "signature", "sig"),
@@ -17,6 +17,7 @@ _NAME_ENDS: Final = (
     *("auth", "authorization", "authentication", "jwt", "bearer", "csrf", "xsrf", "connectionstring", "securestring"),
     *("connection_string", "stringtosign", "canonicalrequest", "session_token", "keyid", "key_id"),
 )
+_NAME_TAILS: Final = frozenset(end[-3:] for end in _NAME_ENDS)
 _AROUND_NAMES: Final = " \t\"'`\\[]-_0123456789"
 _LONGEST_NAME: Final = 48
 _LONGEST_VALUE: Final = 4_096
@@ -30,6 +31,7 @@ _WORD_OF_A_MESSAGE: Final = frozenset(
     | {"must", "is", "was", "cannot", "should", "basic", "filtered", "hidden", "masked", "denied", "optional"}
 )
 _SHORT_NUMBER: Final = 6
+_SHORTEST_PASSWORD: Final = 4
 
 _SPOKEN: Final = ("key", "token", "secret", "password", "signature", "session", "credential")
 _SPOKEN_VALUE: Final = re.compile(
@@ -39,29 +41,31 @@ _SPOKEN_VALUE: Final = re.compile(
 )
 
 
-def mask_named_values(text: str, lower: str, *, digits: bool) -> str:
+def mask_named_values(text: str, lower: str, *, digits: int) -> str:
     """Mask what stands behind a name that means a secret, and leave the name.
 
     Args:
         text: The text.
         lower: The text in lower case, of the same length.
-        digits: Whether there is a digit in it; without one, no value in running speech looks like a secret.
+        digits: How many digits it has; with fewer than three, no value in running speech looks like a secret.
     """
     spans = _assigned(text, lower)
-    if digits:
+    if digits >= FEW_DIGITS:
         spans += _spoken(text, lower)
     return masked_at(text, spans) if spans else text
 
 
 def _assigned(text: str, lower: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
+    signed = "x-amz-" in lower or "x-goog-" in lower
     for separator in ("=", ":", ">", "%3d"):
         done = 0
         at = lower.find(separator)
         while at >= 0:
             if at >= done:
                 head = lower[max(0, at - _LONGEST_NAME) : at].rstrip(_AROUND_NAMES)
-                if head.endswith(_NAME_ENDS) or "x-amz-" in head or "x-goog-" in head:
+                named = head[-3:] in _NAME_TAILS and head.endswith(_NAME_ENDS)
+                if named or (signed and ("x-amz-" in head or "x-goog-" in head)):
                     span = _value_at(text, at, separator)
                     if span is not None:
                         spans.append(span)
@@ -83,8 +87,8 @@ def _value_at(text: str, at: int, separator: str) -> tuple[int, int] | None:
     begin = opening.end() if opening else at + len(separator)
     quote = opening[2] if opening else ""
     if not quote and separator == ":" and name.lower().endswith(("cookie", "cookies")):
-        line = _LINE.match(text, begin)
-        return (begin, line.end()) if line and "=" in line[0] else None
+        line = _LINE.match(text, begin) if "=" in text[begin : begin + _LONGEST_NAME] else None
+        return (begin, line.end()) if line else None
     scheme = _SCHEME.match(text, begin) if "uth" in name else None
     if scheme:
         begin = scheme.end()
@@ -131,7 +135,9 @@ def _is_secret(value: str, strength: str, *, assigned: bool, queried: bool, name
     if not assigned:
         if looks_random(value):
             return True
-        return strength == "strong" and len(value) > 4 and " " not in value and _has_odd_character(value)
+        return (
+            strength == "strong" and len(value) > _SHORTEST_PASSWORD and " " not in value and _has_odd_character(value)
+        )
     if strength == "strong":
         return True
     if value.isdigit() and len(value) <= _SHORT_NUMBER:

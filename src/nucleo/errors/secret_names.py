@@ -37,7 +37,8 @@ _PERSONAL: Final = frozenset(
 )
 
 _SHORTEST_WITH_PUNCTUATION: Final = 40
-_FEW_DIGITS: Final = 3
+FEW_DIGITS: Final = 3
+"""Digits that make a word look generated; names of fields and models seldom have so many."""
 
 
 def secret_name(name: str) -> Strength:
@@ -73,8 +74,8 @@ def looks_random(value: str, *, shortest: int = 8) -> bool:
         return False
     if ("/" in value or "." in value) and len(value) < _SHORTEST_WITH_PUNCTUATION:
         return False
-    digits = sum(map(value.count, "0123456789"))
-    if _FEW_DIGITS <= digits < len(value):
+    digits = count_digits(value)
+    if FEW_DIGITS <= digits < len(value):
         return True
     letters = value.isalpha()
     if letters and value.isupper():
@@ -100,3 +101,11 @@ def masked_at(text: str, spans: Iterable[tuple[int, int]]) -> str:
 def lower_case(text: str) -> str:
     """Give the lower case of a text at the same length: one letter has a lower case of two characters."""
     return text.lower() if text.isascii() else text.replace("\u0130", "i").lower()
+
+
+_NO_DIGITS: Final = bytes(byte for byte in range(256) if not 48 <= byte <= 57)  # noqa: PLR2004 - "0" to "9"
+
+
+def count_digits(text: str) -> int:
+    """Count the ASCII digits of a text."""
+    return len(text.encode("utf-8", "replace").translate(None, _NO_DIGITS))
