@@ -30,6 +30,7 @@ from nucleo.models.reply import Reply, TextDelta, Usage, assemble_reply
 from nucleo.models.request import Request, ToolDefinition
 from nucleo.models.resolution import OpenedModel, check_model_id, open_model, resolve_model
 from nucleo.models.scripted import ScriptedModel
+from nucleo.models.shared import shared_model
 from nucleo.models.signals import is_final_failure, mark_final, retry_signal
 from nucleo.models.stop import StopReason, normalise_stop_reason
 from nucleo.models.turns import AnswerTurn, turns
@@ -70,6 +71,7 @@ __all__ = [
     "open_model",
     "resolve_model",
     "retry_signal",
+    "shared_model",
     "shipped_catalog",
     "turns",
     "with_distinct_ids",

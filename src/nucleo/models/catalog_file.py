@@ -74,7 +74,8 @@ class _Place:
     keys: dict[str, int] = field(default_factory=dict[str, int])
 
     def line_of(self, key: str) -> int:
-        return self.keys.get(key, self.line)
+        """Give the line of a key, else that of the table it is in, else that of the entry."""
+        return self.keys.get(key) or self.keys.get(key.partition(".")[0], self.line)
 
 
 class _Lines:
@@ -83,19 +84,23 @@ class _Lines:
     def __init__(self, text: str) -> None:
         self.top: dict[str, int] = {}
         self.places: list[_Place] = []
+        self._table = ""
         for number, line in enumerate(text.splitlines(), start=1):
             if _HEADER.match(line):
                 self.places.append(_Place(number))
+                self._table = ""
             elif line.lstrip().startswith("["):
                 self._section(number, line)
             elif (key := _KEY.match(line)) is not None:
                 known = self.places[-1].keys if self.places else self.top
-                known.setdefault(key[1], number)
+                known.setdefault(f"{self._table}{key[1]}", number)
 
     def _section(self, number: int, line: str) -> None:
         names = line.strip().strip("[]").replace('"', "").split(".")
         if names[0].strip() == "models" and self.places and len(names) > 1:
-            self.places[-1].keys.setdefault(names[1].strip(" ]"), number)
+            name = names[1].strip(" ]")
+            self.places[-1].keys.setdefault(name, number)
+            self._table = f"{name}."
         else:
             self.top.setdefault(names[0].strip(" ]"), number)
 
@@ -207,14 +212,14 @@ class _EntryReader:
             return None
         value = read(table[key])
         if value is None:
-            self._fault(owner.rstrip(".") or key, f"'{owner}{key}' must be {form}")
+            self._fault(f"{owner}{key}", f"'{owner}{key}' must be {form}")
         return value
 
     def _refuse_unknown(self, table: dict[str, Any], known: Collection[str], owner: str) -> None:
         for key in table.keys() - known:
             near = get_close_matches(key, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"
-            self._fault(owner.rstrip(".") or key, f"unknown key '{owner}{key}'{hint}")
+            self._fault(f"{owner}{key}", f"unknown key '{owner}{key}'{hint}")
 
     def _fault(self, key: str, problem: str) -> None:
         self._faults.append(CatalogFault(self._place.line_of(key), problem))

@@ -106,7 +106,7 @@ async def open_model(
     try:
         yield OpenedModel(
             client=client,
-            provider=_split(model)[0],
+            provider=_split(model)[0] if entry is None else entry.provider,
             wire_name=wire_name,
             context_window=None if entry is None else entry.context_window,
             max_output=None if entry is None else entry.max_output,
