@@ -1,35 +1,40 @@
-"""How a failure crosses processes: its wire form in JSON values, and what of it is pickled.
+"""The wire form of a failure, in JSON values: for MCP, durable engines and logs.
 
-The wire form is ``{"v": 1, "type", "message", "llm_message", "correctable", "fields": {...}, "http": {...}?}``.
-Reading it back gives the same class with the same fields; an unknown type becomes the runtime class of the same
-verdict with the same message, so that nothing is lost between two versions or two applications.
+It is ``{"v": 1, "type", "message", "llm_message", "correctable", "fields": {...}, "http": {...}?}``. Reading it back
+gives the same class with the same fields; an unknown type becomes the runtime class of the same verdict with the same
+message, so that nothing is lost between two versions or two applications.
 """
 
-import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, Field, fields
+from math import isfinite
 from typing import Any, cast
 
 from nucleo.errors.branches import CorrectableRuntimeLLMException, UncorrectableRuntimeLLMException
-from nucleo.errors.chain import walk_chain
 from nucleo.errors.http.detail import HttpErrorDetail
 from nucleo.errors.root import LLMReadableException, known_type, rebuild, wire_type
-from nucleo.errors.text import TEXT_LIMIT, Opaque, as_text, cut, show_value
+from nucleo.errors.secret_names import MASK, secret_name
+from nucleo.errors.text import TEXT_LIMIT, Opaque, as_text, cut, masked, show_value
 
 VERSION = 1
 _OPAQUE = "__opaque__"
-_CHAIN_LIMIT = 50
+_DEEPEST = 40
+_LARGEST_INTEGER = 2**1024
 
 
 def failure_to_dict(failure: LLMReadableException) -> dict[str, Any]:
     """Give the wire form of a failure. Texts are masked; a value JSON cannot hold is left as its description."""
+    cls = type(failure)
+    values = {item.name: _to_json(getattr(failure, item.name, None)) for item in _fields(cls)}
+    # The texts are those of the failure as it will be read back, so that the two ends always say the same.
+    twin = _made(cls, values, failure.http) or failure
     record: dict[str, Any] = {
         "v": VERSION,
-        "type": wire_type(type(failure)),
-        "message": str(failure),
-        "llm_message": failure.llm_message,
+        "type": wire_type(cls),
+        "message": str(twin),
+        "llm_message": twin.llm_message,
         "correctable": failure.is_correctable,
-        "fields": {name: _to_json(getattr(failure, name, None)) for name in field_names(type(failure))},
+        "fields": values,
     }
     if failure.http is not None:
         record["http"] = failure.http.to_dict()
@@ -57,36 +62,35 @@ def failure_from_dict(record: Mapping[str, Any]) -> LLMReadableException:
     http = record.get("http")
     answer = HttpErrorDetail.from_dict(cast("Mapping[str, Any]", http)) if isinstance(http, Mapping) else None
     cls = known_type(kind)
-    names = () if cls is None else field_names(cls)
-    if cls is None or any(name not in values for name in names):
-        return _unknown(record, answer)
-    state = {name: _from_json(values[name]) for name in names}
-    failure = rebuild(cls, {**state, "http": answer}, ())
+    failure = None if cls is None else _made(cls, cast("Mapping[str, Any]", values), answer)
+    return failure or _unknown(record, answer)
+
+
+def _fields(cls: type[LLMReadableException]) -> list["Field[Any]"]:
+    """The fields a class is made of, without the answer."""
+    return [item for item in fields(cls) if item.init and item.name != "http"]
+
+
+def _made(
+    cls: type[LLMReadableException], values: Mapping[str, Any], answer: HttpErrorDetail | None
+) -> LLMReadableException | None:
+    """Make a failure of values from the wire; None when they are not enough, or its class refuses them."""
+    state: dict[str, Any] = {"http": answer}
+    for item in _fields(cls):
+        if item.name in values:
+            state[item.name] = _from_json(values[item.name])
+        elif item.default_factory is not MISSING:
+            state[item.name] = item.default_factory()
+        elif item.default is MISSING:
+            return None
+    failure = rebuild(cls, state, ())
     normalise = getattr(failure, "__post_init__", None)
-    if normalise is not None:
-        normalise()
+    try:
+        if normalise is not None:
+            normalise()
+    except Exception:  # noqa: BLE001 - an application's own check of what came over the wire
+        return None
     return failure
-
-
-def field_names(cls: type[LLMReadableException]) -> tuple[str, ...]:
-    """Give the names of the fields a class is made of, without the answer."""
-    return tuple(item.name for item in fields(cls) if item.init and item.name != "http")
-
-
-def pickled_state(failure: LLMReadableException) -> tuple[dict[str, Any], tuple[Any, ...]]:
-    """Give what of a failure is pickled: fields and notes, and the chain of its causes laid out in one line."""
-    links: list[Any] = []
-    for link in walk_chain(failure):
-        if link is failure or isinstance(link, BaseExceptionGroup):
-            continue
-        if isinstance(link, LLMReadableException):
-            links.append((type(link), _picklable(link.__dict__)))
-        else:
-            name = f"{type(link).__module__}.{type(link).__qualname__}"
-            links.append((None, (name, cut(_masked(as_text(link)), TEXT_LIMIT))))
-        if len(links) == _CHAIN_LIMIT:
-            break
-    return _picklable(failure.__dict__), tuple(links)
 
 
 def _unknown(record: Mapping[str, Any], answer: HttpErrorDetail | None) -> LLMReadableException:
@@ -97,46 +101,56 @@ def _unknown(record: Mapping[str, Any], answer: HttpErrorDetail | None) -> LLMRe
     return UncorrectableRuntimeLLMException(text, http=answer)
 
 
-def _to_json(value: object) -> Any:
-    if value is None or isinstance(value, bool | int | float):
+def _to_json(value: object, depth: int = 0) -> Any:
+    try:
+        return _plain(value, depth)
+    except Exception:  # noqa: BLE001 - a value may be anything, and its failure must still travel
+        return _opaque(value)
+
+
+def _plain(value: Any, depth: int) -> Any:
+    if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return _masked(value)
-    if isinstance(value, Opaque):
-        return {_OPAQUE: value.description}
-    if isinstance(value, list | tuple):
-        return [_to_json(item) for item in cast("list[object]", value)]
-    try:
-        return json.loads(json.dumps(value))
-    except Exception:  # noqa: BLE001 - a value may be anything, and its failure must still travel
-        return str(value) if _is_decimal(value) else {_OPAQUE: show_value(value)}
+        return masked(str.__str__(value).encode("utf-8", "replace").decode())
+    if isinstance(value, int | float):
+        return _figure(value)
+    if isinstance(value, list | tuple) and depth < _DEEPEST:
+        return [_to_json(item, depth + 1) for item in cast("list[object]", value)]
+    if isinstance(value, dict) and depth < _DEEPEST:
+        return _object(cast("dict[object, object]", value), depth + 1)
+    return str(value) if _is_decimal(value) else _opaque(value)
+
+
+def _figure(value: float) -> Any:
+    if isinstance(value, int):
+        return int(value) if abs(value) < _LARGEST_INTEGER else _opaque(value)
+    # JSON has no infinity, and no figure that is none.
+    return float(value) if isfinite(value) else _opaque(value)
+
+
+def _object(value: dict[object, object], depth: int) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise TypeError("JSON has only texts as names")
+        secret = isinstance(item, str) and secret_name(key) == "strong"
+        content[_to_json(key)] = MASK if secret else _to_json(item, depth)
+    return content
+
+
+def _opaque(value: object) -> dict[str, str]:
+    return {_OPAQUE: masked(show_value(value)), "text": cut(masked(as_text(value)), TEXT_LIMIT)}
 
 
 def _from_json(value: Any) -> Any:
     if isinstance(value, dict):
         content = cast("dict[str, Any]", value)
-        return Opaque(str(content[_OPAQUE])) if set(content) == {_OPAQUE} else content
+        if set(content) == {_OPAQUE, "text"}:
+            return Opaque(as_text(content[_OPAQUE]), as_text(content["text"]))
+        return {name: _from_json(item) for name, item in content.items()}
     return [_from_json(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 def _is_decimal(value: object) -> bool:
     return type(value).__module__ in {"decimal", "_decimal", "_pydecimal"}
-
-
-def _picklable(state: Mapping[str, Any]) -> dict[str, Any]:
-    import pickle  # noqa: PLC0415 - whoever pickles has it
-
-    kept: dict[str, Any] = {}
-    for name, value in state.items():
-        try:
-            pickle.dumps(value)
-            kept[name] = value
-        except Exception:  # noqa: BLE001 - a lock in a field must not lose the failure on its way out of a pool
-            kept[name] = Opaque(show_value(value))
-    return kept
-
-
-def _masked(text: str) -> str:
-    from nucleo.errors.masking import mask  # noqa: PLC0415 - loads with the first text that is masked
-
-    return mask(text)

@@ -4,34 +4,23 @@ They derive from `BaseException`, so that a tool's ``except Exception`` cannot e
 dispatcher and consumed by it; where nobody can consume one, `readable_twin` says the same to a model.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, dataclass_transform
 
 from nucleo.errors.chain import deepest_message, walk_chain
-from nucleo.errors.root import LLMReadableException
+from nucleo.errors.root import LLMReadableException, rebuild
 from nucleo.errors.services import ExternalServiceException, UpstreamThrottleException
-from nucleo.errors.text import protect
-
-Signal = TypeVar("Signal", bound="RetrySignal")
+from nucleo.errors.text import as_text, protect, show_value
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))
 class RetrySignal(BaseException):
     """Whatever asks for another run. Sealed: the runtime knows how to pace exactly these."""
 
-    permits: ClassVar[frozenset[str]] = frozenset(
-        {
-            "UpstreamRetryException",
-            "ResponseCorrectionRetryException",
-            "OutputTruncationRetryException",
-        }
-    )
-
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        allowed = frozenset[str]().union(*(base.__dict__.get("permits", ()) for base in cls.__bases__))
-        if cls.__module__ != __name__ or cls.__qualname__ not in allowed:
+        if cls.__module__ != __name__:
             raise TypeError(
                 f"{cls.__qualname__} cannot be a retry signal: the set of signals is closed. A failure that waiting "
                 "can fix is an UpstreamThrottleException or an ExternalServiceException."
@@ -39,14 +28,21 @@ class RetrySignal(BaseException):
         dataclass(eq=False, repr=False)(cls)
 
     def __str__(self) -> str:
-        fields = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items() if name != "__notes__")
+        fields = ", ".join(
+            f"{name}={show_value(value)}" for name, value in self.__dict__.items() if name != "__notes__"
+        )
         return protect(f"{type(self).__name__}({fields})")
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _rebuild, (type(self), dict(self.__dict__))
+        from nucleo.errors.pickled import pickled_state  # noqa: PLC0415 - only what crosses a process needs it
+
+        return rebuild, (type(self), *pickled_state(self))
+
+    def __copy__(self) -> Self:
+        return self._with()
 
     def _with(self, **changes: object) -> Self:
-        twin = _rebuild(type(self), {**self.__dict__, **changes})
+        twin = rebuild(type(self), {**self.__dict__, **changes}, ())
         twin.__cause__ = self.__cause__
         return twin
 
@@ -59,9 +55,6 @@ class UpstreamRetryException(RetrySignal):
         throttle_weight: How strongly the limiters of the model slow down; 0 for not at all.
     """
 
-    permits: ClassVar[frozenset[str]] = frozenset(
-        {"RateLimitRetryException", "OverloadRetryException", "TransientErrorRetryException"}
-    )
     base_pause: ClassVar[tuple[float, float]] = (5.0, 30.0)
     throttle_weight: ClassVar[int] = 0
 
@@ -197,12 +190,6 @@ def readable_twin(signal: RetrySignal) -> LLMReadableException:
 
 def failure_details(error: BaseException) -> str:
     """Render an exception for a log line: its message, then the root cause in brackets when it is another."""
-    message = str(error) or type(error).__name__
+    message = as_text(error) or type(error).__name__
     root = deepest_message(error)
     return protect(message if root == message else f"{message} [{root}]")
-
-
-def _rebuild(cls: type[Signal], state: Mapping[str, Any]) -> Signal:
-    signal = cls.__new__(cls)
-    signal.__dict__.update(state)
-    return signal

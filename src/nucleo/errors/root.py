@@ -122,7 +122,7 @@ class LLMReadableException(Exception):
             return (str(self),)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from nucleo.errors.record import pickled_state  # noqa: PLC0415 - the record needs the root
+        from nucleo.errors.pickled import pickled_state  # noqa: PLC0415 - it needs the root
 
         return rebuild, (type(self), *pickled_state(self))
 
@@ -157,9 +157,10 @@ class ForeignCause(Exception):
 
 
 Failure = TypeVar("Failure", bound=LLMReadableException)
+Rebuilt = TypeVar("Rebuilt", bound=BaseException)
 
 _KNOWN: WeakValueDictionary[str, type[LLMReadableException]] = WeakValueDictionary()
-# Where a class keeps that it has annotations, from Python 3.11 to 3.14; making a dataclass of one without costs imports.
+# How a class says that it has annotations, from Python 3.11 to 3.14. One without needs no constructor of its own.
 _ANNOTATED = frozenset({"__annotations__", "__annotate__", "__annotate_func__"})
 _BRANCHES = "nucleo.errors.branches."
 _SEALED = {
@@ -180,7 +181,7 @@ def wire_type(cls: type[LLMReadableException]) -> str:
     return cls.__qualname__ if ours else f"{cls.__module__}.{cls.__qualname__}"
 
 
-def rebuild(cls: type[Failure], state: Mapping[str, Any], causes: tuple[tuple[Any, Any], ...]) -> Failure:
+def rebuild(cls: type[Rebuilt], state: Mapping[str, Any], causes: tuple[tuple[Any, Any], ...]) -> Rebuilt:
     """Make a failure again from its fields and notes; no constructor runs.
 
     Args:

@@ -39,9 +39,11 @@ class HttpErrorDetail:
         set_ = object.__setattr__
         set_(self, "endpoint", path_of(self.endpoint))
         set_(self, "response_body", self.response_body[:BODY_LIMIT])
-        set_(self, "headers", MappingProxyType(dict(self.headers)))
+        if not _is_wait(self.retry_after_seconds):
+            set_(self, "retry_after_seconds", None)
         if self.said is None:
             set_(self, "said", _said(self))
+        set_(self, "headers", MappingProxyType(_kept(self.headers)))
 
     @property
     def sentence(self) -> str:
@@ -106,6 +108,18 @@ def path_of(endpoint: str) -> str:
     for mark in "?#":
         path = path.partition(mark)[0]
     return brief(mask(path[: 4 * ENDPOINT_LIMIT]), limit=ENDPOINT_LIMIT) or "/"
+
+
+def _is_wait(seconds: object) -> bool:
+    return isinstance(seconds, int | float) and 0 <= seconds < float("inf")
+
+
+def _kept(headers: Mapping[str, str]) -> dict[str, str]:
+    if not headers:
+        return {}
+    from nucleo.errors.http.headers import kept_headers, lower_headers  # noqa: PLC0415 - as below
+
+    return kept_headers(lower_headers(headers))
 
 
 def _said(detail: HttpErrorDetail) -> str:
