@@ -108,16 +108,18 @@ def _to_json(value: object, depth: int = 0) -> Any:
         return _opaque(value)
 
 
-def _plain(value: Any, depth: int) -> Any:
+def _plain(value: object, depth: int) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
         return masked(str.__str__(value).encode("utf-8", "replace").decode())
     if isinstance(value, int | float):
         return _figure(value)
-    if isinstance(value, list | tuple) and depth < _DEEPEST:
+    if depth == _DEEPEST:
+        return _opaque(value)
+    if isinstance(value, list | tuple):
         return [_to_json(item, depth + 1) for item in cast("list[object]", value)]
-    if isinstance(value, dict) and depth < _DEEPEST:
+    if isinstance(value, dict):
         return _object(cast("dict[object, object]", value), depth + 1)
     return str(value) if _is_decimal(value) else _opaque(value)
 
