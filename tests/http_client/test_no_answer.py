@@ -125,6 +125,15 @@ def test_any_other_error_leaves_nothing_unknown(kit, service, status):
     assert kit.failure(kit.client(service.url), "post", "/orders").outcome_unknown is False
 
 
+@pytest.mark.parametrize("operation", ["search", "fetch", "llm"])
+def test_a_post_that_writes_nothing_leaves_nothing_unknown(kit, service, short, operation):
+    service.on("POST", "/search", Answer(fault="reset"), Answer(504))
+    client = kit.client(service.url, timeouts=short)
+    for _ in range(2):
+        failure = kit.failure(client, "post", "/search", json={}, operation=operation)
+        assert failure.outcome_unknown is False
+
+
 def test_a_pool_without_a_free_connection_never_happened(monkeypatch, service):
     import asyncio
 

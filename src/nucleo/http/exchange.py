@@ -270,6 +270,9 @@ class Exchange:
 
     @property
     def _effective_method(self) -> str:
+        if self._operation != "write":
+            # A search by POST changes nothing: nothing is unknown of it when its answer is lost.
+            return "GET"
         return self._method if self._accepted else self.request.method
 
     def _address(self, url: httpx2.URL) -> str:
