@@ -495,3 +495,23 @@ def test_a_transcript_refuses_what_a_provider_would_refuse():
     with pytest.raises(ValueError, match="open are"):
         transcript.add(ToolResultsMessage(()))
     assert [each.name for each in transcript.open_calls] == ["find_order"]
+
+
+def test_a_call_that_runs_out_of_time_is_a_failed_result_that_is_announced_once():
+    async def main():
+        @tool(timeout=1)
+        async def slow() -> str:
+            """Be slow."""
+            await asyncio.sleep(100)
+            return "late"
+
+        events = []
+        handle, model = await think([call("slow"), ANSWER], tools=[slow], collect=events)
+        assert await handle
+        read = model.requests[1].messages[-1].results[0]
+        assert "1 second" in read.content
+        assert [(event.stage, event.text) for event in events if isinstance(event, ToolFailed)] == [
+            ("timeout", read.content)
+        ]
+
+    run(main())

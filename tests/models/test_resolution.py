@@ -1,8 +1,9 @@
 import asyncio
+
 import pytest
 
 from nucleo.errors import UncorrectableRuntimeLLMException
-from nucleo.models import ModelCatalog, ModelEntry, check_model_id, open_model, resolve_model
+from nucleo.models import ModelCatalog, ModelEntry, check_model_id, open_model, resolve_model, shared_model
 from nucleo.testing import run
 
 
@@ -60,24 +61,26 @@ def test_a_provider_of_another_package_is_found_by_its_entry_point(tmp_path, mon
     assert (opened.provider, opened.wire_name, opened.max_output, opened.context_window) == ("acme", "tiny", 9, 99)
 
 
-def test_runs_on_one_loop_share_a_client_and_it_is_closed_with_the_loop(monkeypatch):
-    from nucleo.models import resolution, shared_model
-
-    closed = []
-
-    class Client:
-        async def aclose(self):
-            closed.append(self)
-
-    monkeypatch.setattr(resolution, "_client_class", lambda provider: Client)
+def test_runs_on_one_loop_share_a_client_and_it_is_closed_with_the_loop(tmp_path, monkeypatch):
+    (tmp_path / "shared_models.py").write_text(
+        "closed = []\nclass Client:\n    async def aclose(self):\n        closed.append(self)\n",
+        encoding="utf-8",
+    )
+    info = tmp_path / "shared_models-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shared-models\nVersion: 1\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[nucleo.models]\nshared = shared_models:Client\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    from shared_models import closed
 
     async def main():
-        first, second, other = await shared_model("p:a"), await shared_model("p:a"), await shared_model("p:b")
+        first, second = await shared_model("shared:a"), await shared_model("shared:a")
+        other = await shared_model("shared:b")
         assert first.client is second.client is not other.client
         assert closed == []
-        return first.client
+        return [first.client, other.client]
 
-    client = asyncio.run(main())
-    assert client in closed
-    assert len(closed) == 2
-    assert asyncio.run(main()) is not client
+    clients = asyncio.run(main())
+    assert sorted(map(id, closed)) == sorted(map(id, clients))
+    closed.clear()
+    assert asyncio.run(main())[0] not in clients

@@ -1,7 +1,6 @@
 """One run of a thinker: the loop from the task to the answer, every ending of it typed."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from nucleo.agents.model_call import ModelAccess, ModelCall, ModelTurn
@@ -19,7 +18,7 @@ from nucleo.errors import (
     UncorrectableRuntimeLLMException,
 )
 from nucleo.jobs import Job, JobContext, Resources
-from nucleo.models import AssistantMessage, Message, Request, ToolResultsMessage, UserMessage, open_model
+from nucleo.models import AssistantMessage, Message, Request, ToolResultsMessage, UserMessage, shared_model
 from nucleo.tools import to_text
 
 if TYPE_CHECKING:
@@ -60,8 +59,7 @@ class ThinkerJob(Job[Out], Generic[In, Out]):
         context.handle.transcript = transcript
         transcript.add(UserMessage(text=to_text(self._task)))
         try:
-            async with self._model() as access:
-                answer = await self._turns(context, transcript, access)
+            answer = await self._turns(context, transcript, await self._access())
         except BaseException as failure:
             if context.handle.ended_by is None:
                 context.handle.ended_by = _ending(failure, context)
@@ -69,15 +67,22 @@ class ThinkerJob(Job[Out], Generic[In, Out]):
         context.handle.ended_by = "answer"
         return answer
 
-    @asynccontextmanager
-    async def _model(self) -> AsyncGenerator[ModelAccess, None]:
-        async with open_model(self._thinker.chosen_model) as opened:
-            yield ModelAccess(
-                client=opened.client,
-                provider=opened.provider,
-                wire_name=opened.wire_name,
-                ceiling=self._thinker.output_ceiling or opened.max_output,
-            )
+    async def _access(self) -> ModelAccess:
+        chosen = self._thinker.chosen_model
+        if isinstance(chosen, str):
+            opened = await shared_model(chosen)
+            client, provider, wire_name = opened.client, opened.provider, opened.wire_name
+            ceiling = opened.max_output
+        else:
+            client, ceiling = chosen, None
+            provider = str(getattr(chosen, "provider", type(chosen).__name__))
+            wire_name = str(getattr(chosen, "model", None) or "")
+        return ModelAccess(
+            client=client,
+            provider=provider,
+            wire_name=wire_name,
+            ceiling=self._thinker.output_ceiling or ceiling,
+        )
 
     async def _turns(self, context: JobContext, transcript: Transcript, access: ModelAccess) -> Out:
         repetition = Repetition(self._thinker.repeat_limit)

@@ -6,7 +6,7 @@ from nucleo.agents.repetition import Repetition
 from nucleo.errors import LLMReadableException
 from nucleo.jobs import JobContext, JobHandle
 from nucleo.models import ToolCall, ToolCallResult
-from nucleo.tools import Palette, Stage, ToolResult
+from nucleo.tools import Boundary, Palette, Stage, ToolResult
 
 
 class ToolCalls:
@@ -36,7 +36,8 @@ class ToolCalls:
         for call in self._calls:
             refusal = self._repetition.refusal(call)
             if refusal is not None:
-                self._ended[call.id] = ToolResult.failed(refusal, stage=Stage.REPETITION)
+                boundary = Boundary(call.name, call_id=call.id, context=context)
+                self._ended[call.id] = boundary.failed(refusal, Stage.REPETITION)
                 continue
             job = self._palette.call_job(call.id, call.name, call.arguments)
             handles.append((call, context.submit(job)))
@@ -44,8 +45,9 @@ class ToolCalls:
             try:
                 self._ended[call.id] = await handle
             except LLMReadableException as failure:
-                # The call's job itself was stopped: by its own cancel, its deadline, or at the door.
-                self._ended[call.id] = ToolResult.failed(failure, stage=Stage.BODY)
+                tool = self._palette.get(call.name)
+                boundary = Boundary(call.name, call_id=call.id, context=context)
+                self._ended[call.id] = boundary.stopped(failure, threaded=tool is not None and tool.threaded)
         for call in self._calls:
             ended = self._ended[call.id]
             unknown = ended.stage is Stage.LOOKUP

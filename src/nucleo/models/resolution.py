@@ -101,18 +101,28 @@ async def open_model(
             wire_name=str(getattr(model, "model", None) or ""),
         )
         return
-    client, wire_name = resolve_model(model, catalog=catalog, **options)
-    entry = (catalog or shipped_catalog()).get(model)
+    opened = make_model(model, catalog=catalog, **options)
     try:
-        yield OpenedModel(
-            client=client,
-            provider=_split(model)[0] if entry is None else entry.provider,
-            wire_name=wire_name,
-            context_window=None if entry is None else entry.context_window,
-            max_output=None if entry is None else entry.max_output,
-        )
+        yield opened
     finally:
-        await client.aclose()
+        await opened.client.aclose()
+
+
+def make_model(model_id: str, *, catalog: ModelCatalog | None = None, **options: Any) -> OpenedModel:
+    """Make the client of an id, which the caller closes, with what the catalog knows of the model.
+
+    Raises:
+        LLMReadableException: As `resolve_model` does.
+    """
+    client, wire_name = resolve_model(model_id, catalog=catalog, **options)
+    entry = (catalog or shipped_catalog()).get(model_id)
+    return OpenedModel(
+        client=client,
+        provider=_split(model_id)[0],
+        wire_name=wire_name,
+        context_window=None if entry is None else entry.context_window,
+        max_output=None if entry is None else entry.max_output,
+    )
 
 
 def _split(model_id: str) -> tuple[str, str]:

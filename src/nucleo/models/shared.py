@@ -8,7 +8,7 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator
 
-from nucleo.models.resolution import OpenedModel, open_model
+from nucleo.models.resolution import OpenedModel, make_model
 
 _Key = tuple[asyncio.AbstractEventLoop, str]
 
@@ -42,9 +42,10 @@ async def shared_model(model_id: str) -> OpenedModel:
 async def _keep(key: _Key) -> AsyncGenerator[OpenedModel, None]:
     # A loop ends the asynchronous generators that were begun on it before it closes, the one moment at which a client
     # can still be closed in order.
+    opened = make_model(key[1])
     try:
-        async with open_model(key[1]) as opened:
-            yield opened
+        yield opened
     finally:
         with _lock:
             _shared.pop(key, None)
+        await opened.client.aclose()

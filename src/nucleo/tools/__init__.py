@@ -4,7 +4,7 @@ Usable alone, in anybody's loop: `call_tool`, `call_tool_sync`, `@llm_readable`,
 """
 
 from nucleo.errors.wrapping import explain
-from nucleo.tools.boundary import ToolFailure
+from nucleo.tools.boundary import Boundary, ToolFailure
 from nucleo.tools.call import call_tool, call_tool_sync
 from nucleo.tools.palette import Palette
 from nucleo.tools.readable import llm_readable
@@ -13,6 +13,7 @@ from nucleo.tools.secret import Secret
 from nucleo.tools.tool import Tool, tool
 
 __all__ = [
+    "Boundary",
     "Palette",
     "Secret",
     "Stage",

@@ -131,8 +131,21 @@ class Boundary:
         """Make the result of a call whose time budget ran out."""
         return self.failed(timeout_failure(self._name, budget, may_still_run=may_still_run), Stage.TIMEOUT)
 
-    def failed(self, failure: LLMReadableException, stage: Stage) -> ToolResult:
-        """Make the result of a failure; log it, and tell whoever asked to be told."""
+    def stopped(self, failure: LLMReadableException, *, threaded: bool) -> ToolResult:
+        """Make the result of a call whose job was stopped from outside its body: by its time, a cancel, the door.
+
+        The end of the job has been logged where the job ended.
+        """
+        if not isinstance(failure, JobTimeoutException):
+            return self.failed(failure, Stage.BODY, logged=True)
+        said: LLMReadableException = failure
+        if threaded:
+            said = timeout_failure(self._name, failure.budget_seconds, may_still_run=True)
+            said.__cause__ = failure
+        return self.failed(said, Stage.TIMEOUT, logged=True)
+
+    def failed(self, failure: LLMReadableException, stage: Stage, *, logged: bool = False) -> ToolResult:
+        """Make the result of a failure; log it unless that was done, and tell whoever asked to be told."""
         result = ToolResult.failed(failure, stage=stage, secrets=self._secrets)
         job_id = workflow = None
         if self._context is not None:
@@ -145,7 +158,8 @@ class Boundary:
                 text=result.content,
                 failure=failure,
             )
-        log_failure(failure, tool=self._name, call_id=self._call_id or None, job_id=job_id, workflow_id=workflow)
+        if not logged:
+            log_failure(failure, tool=self._name, call_id=self._call_id or None, job_id=job_id, workflow_id=workflow)
         if self._on_failure is not None:
             self._on_failure(
                 ToolFailure(tool=self._name, call_id=self._call_id, stage=stage, failure=failure, text=result.content)

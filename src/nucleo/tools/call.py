@@ -5,13 +5,13 @@ import contextvars
 import threading
 from typing import Any
 
-from nucleo.errors import JobTimeoutException, LLMReadableException
+from nucleo.errors import LLMReadableException
 from nucleo.jobs import Dispatcher, Resources, start_body
 from nucleo.limits import current_work
-from nucleo.tools.boundary import Boundary, FailureHook, timeout_failure
+from nucleo.tools.boundary import Boundary, FailureHook
 from nucleo.tools.jobs import call_job
 from nucleo.tools.palette import Palette
-from nucleo.tools.result import Stage, ToolResult
+from nucleo.tools.result import ToolResult
 from nucleo.tools.tool import Tool
 
 
@@ -114,19 +114,10 @@ async def _call_in_dispatcher(
             try:
                 return await handle
             except LLMReadableException as failure:
-                return stopped_result(tool, failure, Boundary(tool.name, call_id=call_id, on_failure=on_failure))
+                boundary = Boundary(tool.name, call_id=call_id, on_failure=on_failure)
+                return boundary.stopped(failure, threaded=tool.threaded)
     finally:
         current_work.reset(outer)
-
-
-def stopped_result(tool: Tool[..., Any] | None, failure: LLMReadableException, boundary: Boundary) -> ToolResult:
-    """Make the result of a call whose job was stopped from outside its body: by its time budget, a cancel, the door."""
-    if isinstance(failure, JobTimeoutException):
-        threaded = tool is not None and tool.threaded
-        said = timeout_failure(tool.name if tool else "the tool", failure.budget_seconds, may_still_run=threaded)
-        said.__cause__ = failure
-        return boundary.failed(said if threaded else failure, Stage.TIMEOUT)
-    return boundary.failed(failure, Stage.BODY)
 
 
 def _run_beside(call: Any) -> ToolResult:
