@@ -7,72 +7,114 @@ Elasticsearch, Kubernetes, Okta, Atlassian, and XML faults. Mapping takes the co
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, cast
+from urllib.parse import unquote
 
 from nucleo.errors.http.body import Body
 
+# Names of members without case and separators: `error_code`, `errorCode` and `ErrorCode` are one.
 _CODE_KEYS: Final = (
     "reason",
+    "errorsubcode",
     "code",
     "type",
-    "__type",
-    "errorCode",
-    "error_code",
-    "errorType",
+    "errorcode",
+    "errcode",
+    "errortype",
+    "errorname",
+    "infocode",
     "status",
+    "statuscode",
     "tag",
-    "Code",
+    "issue",
+    "category",
+    "policyname",
+    "quotaid",
+    "blockreason",
+    "stopreason",
 )
 _MESSAGE_KEYS: Final = (
     "message",
-    "Message",
     "detail",
-    "error_description",
-    "error_message",
-    "errorSummary",
+    "errordescription",
+    "errormessage",
+    "errorsummary",
     "info",
     "description",
     "explanation",
-    "error_msg",
-    "status_msg",
+    "errormsg",
+    "errmsg",
+    "errmessage",
+    "statusmsg",
+    "statustext",
     "msg",
-    "errorMessage",
-    "display_message",
+    "displaymessage",
+    "usermessage",
+    "faultstring",
     "details",
 )
-_TITLE_KEYS: Final = ("title", "error_summary")
-_FIELD_KEYS: Final = ("field", "param", "parameter", "pointer", "path", "loc", "property", "target")
-_NESTS: Final = ("error", "Error", "Fault", "fault", "base_resp", "extensions", "detail", "message", "innererror")
+_TITLE_KEYS: Final = ("title",)
+_FIELD_KEYS: Final = ("field", "param", "parameter", "pointer", "path", "loc", "property", "target", "fieldname")
+_NESTS: Final = (
+    "error",
+    "err",
+    "fault",
+    "baseresp",
+    "extensions",
+    "detail",
+    "message",
+    "innererror",
+    "status",
+    "sys",
+    "serviceerror",
+    "errorresponse",
+    "promptfeedback",
+    "path",
+)
 _LISTS: Final = (
     "details",
     "errors",
-    "errorCauses",
-    "fieldViolations",
+    "errorcauses",
+    "fieldviolations",
     "violations",
-    "Details",
     "messages",
-    "errorMessages",
-    "special_errors",
-    "invalid-params",
-    "invalid_params",
-    "root_cause",
+    "errormessages",
+    "specialerrors",
+    "invalidparams",
+    "rootcause",
     "message",
     "detail",
-    "response_metadata",
+    "responsemetadata",
+    "error",
+    "elements",
+    "validationerrors",
+    "fielderrors",
+    "issues",
+    "params",
+    "data",
 )
+_NAME_KEYS: Final = frozenset({"name", "id"})
+"""Where some services put the code of the whole answer; anywhere deeper it is a name."""
 _DEPTH: Final = 6
 _ITEMS: Final = 8
 _CODE_LIMIT: Final = 120
 _XML_ELEMENT: Final = re.compile(
-    r"<(?:[\w-]{1,40}:)?(code|message|faultstring|faultcode|description|reason|error|text|subcode|errortext|exception)"
+    r"<(?:[\w-]{1,40}:)?(code|message|faultstring|faultcode|value|description|reason|error|text|subcode|errortext|exception)"
     r"\b[^>]{0,200}>([^<]{1,4000}|<!\[CDATA\[.{1,4000}?\]\]>)</?",
     re.IGNORECASE | re.DOTALL,
 )
 _YAML_LINE: Final = re.compile(r"^\s*(message|error|detail|code):[ \t]+(\S.{0,500})$", re.MULTILINE)
 _WORD: Final = re.compile(r"[^a-z0-9]+")
+_SEPARATORS: Final = re.compile(r"[^a-z0-9]+")
+_NAME_LIMIT: Final = 40
+_SPOKEN_CODE: Final = re.compile(r"([A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,8})(?:\s?:|\.?$)")
+"""A code where a message belongs, as Firebase writes it: ``EMAIL_NOT_FOUND`` or ``INVALID_EMAIL : why``."""
+_CODE_SHAPE: Final = re.compile(
+    r"[a-z]{2,30}(?:_[a-z]{2,30}){1,6}|[A-Z]{2,30}(?:_[A-Z]{2,30}){1,6}|unauthorized|forbidden"
+)
 _CHALLENGE: Final = re.compile(r"\berror=\"?([\w.-]{1,60})")
 
 
@@ -115,12 +157,23 @@ def read_fault(body: Body, headers: Mapping[str, str]) -> Fault:
         _from_xml(fault, body.text)
     elif body.kind == "text":
         _from_text(fault, body.text)
+    _from_last_headers(fault, headers)
     return fault
+
+
+def say_more(fault: Fault, body: Body, places: Iterable[str]) -> None:
+    """Read the members in which one service alone puts its message; `places` names them as `canonical` does."""
+    if isinstance(body.value, dict):
+        for name, value in cast("dict[str, Any]", body.value).items():
+            if isinstance(value, str) and canonical(name) in places:
+                _say(fault, value)
 
 
 def normal_code(code: object) -> str:
     """Bring a code to one form: ``com.amazonaws.x#ThrottlingException`` and ``throttling`` are the same."""
     text = str(code)[:_CODE_LIMIT]
+    if text[:1] == "-" and text[1:].isdigit():
+        return text
     text = (
         text.rpartition("#")[2].partition(":")[0]
         if "://" not in text
@@ -131,15 +184,42 @@ def normal_code(code: object) -> str:
 
 
 def _from_headers(fault: Fault, headers: Mapping[str, str]) -> None:
-    for name in ("x-amzn-errortype", "x-error-code", "x-rejection-reason", "x-ms-error-code", "mediawiki-api-error"):
+    for name in _CODE_HEADERS:
         if name in headers:
             _add_code(fault, headers[name].strip("[] ").partition(" ")[0])
-    query_error = headers.get("x-amzn-query-error", "").partition(";")[0]
-    if query_error:
-        _add_code(fault, query_error)
-    challenge = _CHALLENGE.search(headers.get("www-authenticate", "")[:1000])
-    if challenge:
-        _add_code(fault, challenge[1])
+    if "x-amzn-query-error" in headers:
+        _add_code(fault, headers["x-amzn-query-error"].partition(";")[0])
+    if "www-authenticate" in headers:
+        challenge = _CHALLENGE.search(headers["www-authenticate"][:1000])
+        if challenge:
+            _add_code(fault, challenge[1])
+
+
+_CODE_HEADERS: Final = (
+    "x-amzn-errortype",
+    "x-error-code",
+    "x-rejection-reason",
+    "x-ms-error-code",
+    "mediawiki-api-error",
+    "x-mashery-error-code",
+    "x-vercel-error",
+    "ngrok-error-code",
+)
+
+
+def _from_last_headers(fault: Fault, headers: Mapping[str, str]) -> None:
+    """Read what counts only when the body says nothing better: the number of gRPC, and messages in headers."""
+    status = headers.get("grpc-status", "").strip()
+    if status.isdigit() and status != "0":
+        _add_code(fault, f"grpc{status}")
+    if not fault.message:
+        _say(fault, unquote(headers.get("grpc-message", "")[:2000]) or headers.get("x-error-message", ""))
+
+
+@lru_cache(maxsize=1024)
+def canonical(name: str) -> str:
+    """Give the name of a member without case and separators; empty when it is too long to be a known one."""
+    return _SEPARATORS.sub("", name.lower()) if len(name) <= _NAME_LIMIT else ""
 
 
 def _add_code(fault: Fault, code: object) -> None:
@@ -162,6 +242,8 @@ def _say(fault: Fault, text: str, about: str = "") -> None:
     text = text.strip()
     if not text:
         return
+    if about and about not in fault.fields:
+        fault.fields.append(about)
     line = f"{about}: {text}" if about and about.lower() not in text.lower() else text
     if not fault.message:
         fault.message = line
@@ -194,6 +276,8 @@ def _from_object(fault: Fault, fields: dict[str, Any], depth: int) -> None:
         _add_code(fault, code)
     for _, own in sorted(parts.codes, key=_rank):
         _add_code(fault, own)
+    if parts.name and depth >= _DEPTH - 1 and (parts.messages or parts.lists):
+        _add_code(fault, parts.name)
     _say_parts(fault, parts, _about(fields) if parts.has_field else "")
     if listed.message:
         for text in (listed.message, *listed.details):
@@ -217,6 +301,9 @@ def _say_parts(fault: Fault, parts: "_Parts", about: str) -> None:
         _say(fault, parts.title, about)
     for _, message in sorted(parts.messages, key=_rank):
         _say(fault, message, about)
+        spoken = _SPOKEN_CODE.match(message)
+        if spoken:
+            _add_code(fault, spoken[1])
     if parts.error:
         if " " not in parts.error:
             _add_code(fault, parts.error)
@@ -230,7 +317,7 @@ def _say_parts(fault: Fault, parts: "_Parts", about: str) -> None:
 class _Parts:
     """The members of an object by what they are, gone through once: an error may list hundreds."""
 
-    __slots__ = ("codes", "error", "has_field", "lists", "messages", "nests", "others", "title")
+    __slots__ = ("codes", "error", "has_field", "lists", "messages", "name", "nests", "others", "title")
 
     def __init__(self) -> None:
         self.codes: list[tuple[int, str | int]] = []
@@ -240,6 +327,7 @@ class _Parts:
         self.others: list[str] = []
         self.title = ""
         self.error = ""
+        self.name = ""
         self.has_field = False
 
 
@@ -253,7 +341,7 @@ _FIELDS: Final = frozenset({*_FIELD_KEYS, "source"})
 def _sorted_out(fields: Mapping[str, Any]) -> _Parts:
     parts = _Parts()
     for raw, value in fields.items():
-        name = raw.strip()
+        name = canonical(raw)
         if name in _FIELDS:
             parts.has_field = True
         if isinstance(value, str):
@@ -279,10 +367,12 @@ def _sort_text(parts: _Parts, name: str, value: str) -> None:
             parts.messages.append((len(_MESSAGE_RANK), value))
     elif name in _MESSAGE_RANK:
         parts.messages.append((_MESSAGE_RANK[name], value))
-    elif name == "error":
+    elif name in {"error", "err"}:
         parts.error = value
     elif name in _TITLE_KEYS:
         parts.title = parts.title or value
+    elif name in _NAME_KEYS and _CODE_SHAPE.fullmatch(value):
+        parts.name = value
     elif name not in _FIELDS:
         parts.others.append(value)
 
@@ -299,7 +389,7 @@ def _from_list(fault: Fault, value: Any, depth: int) -> None:
             for text in _texts(content, depth):
                 _say(fault, text, str(name) if not str(name).isdigit() else "")
         inner = cast("dict[str, Any]", value)
-        if any(key in inner for key in _CODE_KEYS):
+        if any(canonical(key) in _CODE_RANK for key in list(inner)[: 4 * _ITEMS]):
             _from_object(fault, inner, depth)
         return
     for item in cast("list[Any]", value)[:_ITEMS]:
@@ -321,10 +411,10 @@ def _texts(value: Any, depth: int) -> Iterator[str]:
             yield from _texts(item, depth - 1)
 
 
-def _about(fields: Mapping[str, Any]) -> str:
-    source = fields.get("source")
-    if isinstance(source, dict):
-        fields = {**fields, **cast("dict[str, Any]", source)}
+def _about(members: Mapping[str, Any]) -> str:
+    source = members.get("source")
+    inner = cast("dict[str, Any]", source) if isinstance(source, dict) else {}
+    fields = {canonical(name): value for name, value in (*members.items(), *inner.items())}
     for name in _FIELD_KEYS:
         value = fields.get(name)
         if isinstance(value, list):
@@ -346,9 +436,11 @@ def _from_xml(fault: Fault, text: str) -> None:
         if content.startswith("<![CDATA["):
             content = content[9:-3]
         content = html.unescape(content).strip()
-        if name in {"code", "faultcode", "subcode"}:
-            _add_code(fault, content.rpartition(":")[2] if name == "faultcode" else content)
-        elif content:
+        if name == "faultcode" or (name == "value" and ":" in content):
+            _add_code(fault, f"soap_{content.rpartition(':')[2]}")
+        elif name in {"code", "subcode"}:
+            _add_code(fault, content)
+        elif content and name != "value":
             _say(fault, content)
     root = re.match(r"(?:<\?xml[^>]{0,200}>\s*)?<(?:\w{1,40}:)?([A-Za-z]{3,80}Exception)\b", text[:1000])
     if root:
