@@ -83,6 +83,19 @@ def test_the_path_of_a_call_without_an_answer_is_masked_too(kit, service, short)
     assert "bot777" not in kit.failure(client, "get", "/bot777/send").explain_to_llm()
 
 
+def test_a_cookie_is_masked_without_its_name(kit, service):
+    service.on("GET", "/x", Answer(400, body={"message": f"the visitor {KEY} is unknown"}))
+    failure = kit.failure(kit.client(service.url), "get", "/x", headers={"Cookie": f"lang=en; visitor={KEY}"})
+    assert KEY not in failure.explain_to_llm()
+    assert "is unknown" in failure.llm_message
+
+
+def test_a_short_word_under_the_name_key_stays_readable(kit, service):
+    service.on("GET", "/x", Answer(400, body={"message": "no column date"}))
+    failure = kit.failure(kit.client(service.url), "get", "/x", params={"key": "date"})
+    assert "no column date" in failure.llm_message
+
+
 def test_an_ordinary_header_and_parameter_stay_readable(kit, service):
     service.on("GET", "/x", Answer(400, body={"message": "page 2 of format json is not there"}))
 

@@ -47,7 +47,7 @@ class Client:
     tells_host: frozenset[str] = frozenset({"answer", "connect", "silence", "body"})
 
     def error(self, url: str, **wanted: Any) -> Exception:
-        with pytest.raises(Exception) as caught:  # noqa: PT011 - whatever the library raises is what is tested
+        with pytest.raises(Exception) as caught:
             self.perform(Call(url=url, **wanted))
         return caught.value
 

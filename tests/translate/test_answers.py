@@ -245,7 +245,7 @@ def test_an_error_in_the_middle_of_a_stream_of_openai_keeps_its_meaning(answerin
 
 def test_a_model_answer_that_is_no_json_is_not_taken_for_a_status(answering):
     service = answering(Answer(200, headers={"Content-Type": "application/json"}, body="{half"))
-    with _openai(service.url) as client, pytest.raises(Exception) as caught:  # noqa: PT011
+    with _openai(service.url) as client, pytest.raises(Exception) as caught:
         client.chat.completions.create(model="m", messages=_MESSAGES)
     failure = translate(caught.value, service="OpenAI")
     assert failure.error_details.startswith(_UNREADABLE)

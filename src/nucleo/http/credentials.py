@@ -11,6 +11,9 @@ from nucleo.errors.secret_names import secret_name
 _LONG = 16
 """Characters from which a value that `decorate` added counts as a credential whatever it is called."""
 
+_NO_WORD = 6
+"""Characters from which the value of a name like ``key`` or ``token`` is a credential: a sort key is a short word."""
+
 _HARMLESS = frozenset(
     {
         "accept",
@@ -44,14 +47,21 @@ def secrets_of(request: httpx2.Request, *, before: Pairs) -> tuple[str, ...]:
     found: list[str] = []
     for name, value in _pairs(request):
         added = (name, value) not in before and len(value) >= _LONG and " " not in value.strip()
-        if value and name not in _HARMLESS and (added or secret_name(name)):
-            found.extend(_forms(value))
-    return tuple(found)
+        named = secret_name(name)
+        if name not in _HARMLESS and (added or named == "strong" or (named and len(value) >= _NO_WORD)):
+            found.extend(_cookies(value) if name == "cookie" else _forms(value))
+    return tuple(each for each in found if each)
 
 
 def _pairs(request: httpx2.Request) -> Iterable[tuple[str, str]]:
     yield from ((name.lower(), value) for name, value in request.headers.multi_items())
     yield from request.url.params.multi_items()
+
+
+def _cookies(value: str) -> Iterable[str]:
+    yield value
+    for cookie in value.split(";"):
+        yield cookie.partition("=")[2].strip()
 
 
 def _forms(value: str) -> Iterable[str]:

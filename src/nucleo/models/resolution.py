@@ -118,7 +118,7 @@ def make_model(model_id: str, *, catalog: ModelCatalog | None = None, **options:
     entry = (catalog or shipped_catalog()).get(model_id)
     return OpenedModel(
         client=client,
-        provider=_split(model_id)[0],
+        provider=_split(model_id)[0] if entry is None else entry.provider,
         wire_name=wire_name,
         context_window=None if entry is None else entry.context_window,
         max_output=None if entry is None else entry.max_output,

@@ -7,11 +7,21 @@ from collections.abc import Callable
 from typing import Final
 
 from nucleo.errors.http.answer import Answer
-from nucleo.errors.http.codes import CODES, LLM_CODES, UNDER_5XX, Meaning
+from nucleo.errors.http.codes import (
+    LLM_CODES,
+    SOAP_CALLER,
+    UNDER_5XX,
+    Meaning,
+    coarse_meaning,
+    meaning_of_code,
+)
 from nucleo.errors.http.fault import Fault
 from nucleo.errors.http.phrases import (
+    ACCOUNT_BLOCKED,
+    ALLOWANCE,
     CAPACITY,
     CREDENTIALS,
+    DEMAND,
     LIMIT_ZERO,
     MODEL,
     MONEY,
@@ -70,8 +80,8 @@ def by_quirk(quirk: Quirk, fault: Fault) -> Meaning | None:
 def _by_code(answer: Answer) -> Meaning | None:
     for code in answer.fault.codes:
         found = LLM_CODES.get(code) if answer.operation == "llm" else None
-        found = found or CODES.get(code)
-        if found is None or (answer.status >= _SERVER_ERROR and found not in UNDER_5XX):
+        found = found or meaning_of_code(code)
+        if found is None or (answer.status >= _SERVER_ERROR and found not in UNDER_5XX and code not in SOAP_CALLER):
             continue
         if answer.operation == "llm" and found is Meaning.NOT_FOUND:
             # What is missing on a model call is told by words: the model, or the whole address.
