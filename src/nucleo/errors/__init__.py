@@ -91,9 +91,6 @@ from nucleo.errors.http.failures import (
     HttpErrorResponse,
     HttpUnmappedStatusException,
 )
-from nucleo.errors.record import (
-    failure_from_dict,
-)
 from nucleo.errors.retry import (
     OutputTruncationRetryException,
     OverloadRetryException,
@@ -135,6 +132,7 @@ from nucleo.errors.wrapping import (
 )
 
 if TYPE_CHECKING:
+    from nucleo.errors.record import failure_from_dict
     from nucleo.errors.translate import register_translation
 
 __all__ = [
@@ -201,10 +199,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # The tables of foreign libraries load with the first foreign exception.
-    if name != "register_translation":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from nucleo.errors.translate import register_translation  # noqa: PLC0415 - see above
+# The tables of foreign libraries load with the first foreign exception, the wire form with the first record.
+_LATER = {"failure_from_dict": "nucleo.errors.record", "register_translation": "nucleo.errors.translate"}
 
-    return register_translation
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - needed at most once a name
+
+    value = getattr(import_module(_LATER[name]), name)
+    globals()[name] = value
+    return value

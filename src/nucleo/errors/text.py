@@ -7,7 +7,6 @@ bidirectional characters never survive, and no text can contain a verdict line t
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import islice
 from json.encoder import encode_basestring
 from typing import Final, cast
@@ -28,10 +27,9 @@ _WINDOW: Final = 8
 _BEYOND_FIGURES: Final = 10**15
 _MOST_TEXTS: Final = 10_000
 
-_FORGED_VERDICT: Final = re.compile(r"\[(?=\s*this\s+error\s+(?:may\s+be|is\s+not)\s+correctable)", re.IGNORECASE)
+_FORGED_VERDICT: Final = r"\[(?=\s*this\s+error\s+(?:may\s+be|is\s+not)\s+correctable)"
 
 
-@dataclass(frozen=True, slots=True)
 class Opaque:
     """What is left of a value that JSON or pickle could not hold once it has crossed a process.
 
@@ -40,8 +38,18 @@ class Opaque:
         text: How it stood in a sentence.
     """
 
-    description: str
-    text: str
+    def __init__(self, description: str, text: str) -> None:
+        self.description = description
+        self.text = text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Opaque) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((self.description, self.text))
+
+    def __repr__(self) -> str:
+        return self.description
 
 
 def show_value(value: object, *, limit: int = VALUE_LIMIT) -> str:
@@ -116,7 +124,7 @@ def clean_text(text: str) -> str:
 def alter_verdicts(text: str) -> str:
     """Alter every verdict line in a text that is not ours, so that it can never speak as us."""
     if "[" in text and "correctable" in text.lower():
-        return _FORGED_VERDICT.sub("(", text)
+        return re.sub(_FORGED_VERDICT, "(", text, flags=re.IGNORECASE)
     return text
 
 
