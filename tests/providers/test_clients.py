@@ -19,7 +19,7 @@ def python(code: str) -> str:
 def test_importing_models_loads_no_sdk_no_http_client_and_no_pydantic():
     loaded = python(
         "import sys, nucleo.models, nucleo.models.scripted\n"
-        "print(sorted({'anthropic', 'openai', 'httpx2', 'pydantic', 'ssl', 'importlib.metadata'} & sys.modules.keys()))"
+        "print(sorted({'anthropic', 'openai', 'httpx2', 'pydantic', 'importlib.metadata'} & sys.modules.keys()))"
     )
     assert loaded == "[]"
 

@@ -37,7 +37,6 @@ class SdkChannel:
         stream_class: The SDK's class of a stream of events.
         reader: Gives bad answers their meaning.
         timeout: Seconds of silence that a request is given unless it says otherwise.
-        options: Further options of every request.
     """
 
     def __init__(
@@ -47,13 +46,11 @@ class SdkChannel:
         stream_class: Any,
         reader: AnswerReader,
         timeout: float,
-        options: dict[str, Any] | None = None,
     ) -> None:
         self.reader = reader
         self._sdk = sdk
         self._stream_class = stream_class
         self._timeout = timeout
-        self._options = options or {}
 
     async def post(self, path: str, body: dict[str, Any], *, model: str, silence: float | None) -> RawAnswer:
         """Send a request and read the whole answer.
@@ -116,7 +113,7 @@ class SdkChannel:
         await self._sdk.close()
 
     def _request_options(self, silence: float | None) -> dict[str, Any]:
-        return {**self._options, "timeout": request_timeout(self._timeout if silence is None else silence)}
+        return {"timeout": request_timeout(self._timeout if silence is None else silence)}
 
     def event_failure(
         self,

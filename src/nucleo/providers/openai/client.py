@@ -83,8 +83,6 @@ class OpenAIClient:
                 secrets=() if key == _KEYLESS else (key,),
             ),
             timeout=timeout,
-            # Without it the SDK would send an administrator's key, where the environment holds one, in place of ours.
-            options={"security": {"bearer_auth": True}},
         )
 
     async def complete(self, request: Request) -> Reply:
