@@ -23,6 +23,8 @@ _UNDERSCORED: Final = (
 )
 _BARE: Final = ("AKIA", "ASIA", "AROA", "AIza", "EAA", "ATATT3", "ATCTT3", "SG.", "hvs.", "ya29.", "dapi")
 _ALL: Final = (*_HYPHENATED, *_UNDERSCORED, *_BARE)
+_HYPHENATED_TAILS: Final = frozenset(prefix[-3:-1] for prefix in _HYPHENATED)
+_UNDERSCORED_TAILS: Final = frozenset(prefix[-3:-1] for prefix in _UNDERSCORED)
 _LONGEST_PREFIX: Final = max(map(len, _ALL))
 _KEY: Final = re.compile(
     "(?<![A-Za-z0-9])("
@@ -44,9 +46,9 @@ def mask_known_keys(text: str, *, digits: int) -> str:
 
 
 def _may_hold_key(text: str, digits: int) -> bool:
-    if "-" in text and has_prefix(text, "-", _HYPHENATED):
+    if "-" in text and has_prefix(text, "-", _HYPHENATED, _HYPHENATED_TAILS):
         return True
-    if "_" in text and has_prefix(text, "_", _UNDERSCORED):
+    if "_" in text and has_prefix(text, "_", _UNDERSCORED, _UNDERSCORED_TAILS):
         return True
     if "A" in text and ("AKIA" in text or "ASIA" in text or "AIza" in text or "EAA" in text or "AROA" in text):
         return True
@@ -55,11 +57,18 @@ def _may_hold_key(text: str, digits: int) -> bool:
     return "dapi" in text or "SG." in text or "ya29." in text or "hvs." in text or "ATATT3" in text or "ATCTT3" in text
 
 
-def has_prefix(text: str, separator: str, prefixes: tuple[str, ...]) -> bool:
-    """Say whether one of the prefixes, all of which end in the separator, stands in a text."""
+def has_prefix(text: str, separator: str, prefixes: tuple[str, ...], tails: frozenset[str]) -> bool:
+    """Say whether one of the prefixes, all of which end in the separator, stands in a text.
+
+    Args:
+        text: The text.
+        separator: What the prefixes end in.
+        prefixes: The prefixes.
+        tails: The two characters before the separator of each, by which nearly every place is told apart at once.
+    """
     at = text.find(separator)
     while at >= 0:
-        if text[max(0, at - _LONGEST_PREFIX) : at + 1].endswith(prefixes):
+        if text[at - 2 : at] in tails and text[max(0, at - _LONGEST_PREFIX) : at + 1].endswith(prefixes):
             return True
         at = text.find(separator, at + 1)
     return False

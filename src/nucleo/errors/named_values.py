@@ -18,6 +18,7 @@ _NAME_ENDS: Final = (
     *("connection_string", "stringtosign", "canonicalrequest", "session_token", "keyid", "key_id"),
 )
 _NAME_TAILS: Final = frozenset(end[-3:] for end in _NAME_ENDS)
+_LAST_LETTERS: Final = frozenset(end[-2:] for end in _NAME_ENDS)
 _AROUND_NAMES: Final = " \t\"'`\\[]-_0123456789"
 _LONGEST_NAME: Final = 48
 _LONGEST_VALUE: Final = 4_096
@@ -62,7 +63,8 @@ def _assigned(text: str, lower: str) -> list[tuple[int, int]]:
         done = 0
         at = lower.find(separator)
         while at >= 0:
-            if at >= done:
+            nearest = lower[at - 2 : at]
+            if at >= done and (nearest in _LAST_LETTERS or not nearest.isalpha() or signed):
                 head = lower[max(0, at - _LONGEST_NAME) : at].rstrip(_AROUND_NAMES)
                 named = head[-3:] in _NAME_TAILS and head.endswith(_NAME_ENDS)
                 if named or (signed and ("x-amz-" in head or "x-goog-" in head)):

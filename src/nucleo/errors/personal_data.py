@@ -38,6 +38,8 @@ _ACCOUNT_SHAPES: Final = re.compile(
 )
 _HYPHENATED: Final = ("org-", "team-", "tenant-", "user-")
 _UNDERSCORED: Final = ("org_", "acct_", "team_", "tenant_", "user_")
+_HYPHENATED_TAILS: Final = frozenset(prefix[-3:-1] for prefix in _HYPHENATED)
+_UNDERSCORED_TAILS: Final = frozenset(prefix[-3:-1] for prefix in _UNDERSCORED)
 _DIGITS_OF_AN_ACCOUNT: Final = 12
 _COLONS: Final = 7
 _FEW_DIGITS: Final = 5
@@ -66,9 +68,9 @@ def mask_personal_data(text: str, lower: str, *, digits: int) -> str:
 
 
 def _may_hold_shape(text: str, digits: int) -> bool:
-    if "-" in text and has_prefix(text, "-", _HYPHENATED):
+    if "-" in text and has_prefix(text, "-", _HYPHENATED, _HYPHENATED_TAILS):
         return True
-    if "_" in text and has_prefix(text, "_", _UNDERSCORED):
+    if "_" in text and has_prefix(text, "_", _UNDERSCORED, _UNDERSCORED_TAILS):
         return True
     return digits >= _DIGITS_OF_AN_ACCOUNT and ("arn:" in text or "AC" in text or ".dkr." in text)
 

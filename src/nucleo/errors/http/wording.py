@@ -17,24 +17,33 @@ from nucleo.errors.text import clean_text
 _SCAN: Final = 16_384
 """Characters of one text that are looked at; far more than is ever shown."""
 _ANSI: Final = re.compile(r"\x1b(?:\[[0-?]{0,16}[ -/]{0,4}[@-~]|[@-Z\\-_])|\x9b[0-?]{0,16}[@-~]")
-_TEMPLATE: Final = re.compile(r"<[|｜]([^|｜<>\n]{0,60})[|｜]>|</?s>|<</?SYS>>")
+_TEMPLATE: Final = re.compile(r"<[|\uff5c]([^|\uff5c<>\n]{0,60})[|\uff5c]>|</?s>|<</?SYS>>")
 _INST: Final = re.compile(r"\[/?INST\]", re.IGNORECASE)
 _ROLE: Final = re.compile(
-    r"(?:(?<=\n)|\A)([ \t#*]{0,8}+(?:human|assistant|user|system|developer|tool|instruction)s?+[ \t*]{0,4}+):", re.IGNORECASE
+    r"(?:(?<=\n)|\A)([ \t#*]{0,8}+(?:human|assistant|user|system|developer|tool|instruction)s?+[ \t*]{0,4}+):",
+    re.IGNORECASE,
 )
 _ROLES: Final = ("human", "assistant", "user", "system", "developer", "tool", "instruction", "#", "*")
 _IMAGE: Final = re.compile(r"!?\[([^\[\]\n]{0,200}+)\]\([^()\n]{0,600}+\)")
 _LINK: Final = re.compile(r"(?:https?|ftp|file|wss?)://[^\s\"'<>)\]]{1,2000}+", re.IGNORECASE)
 _WWW: Final = re.compile(r"\bwww\.[^\s\"'<>)\]]{1,500}+", re.IGNORECASE)
 _TAG: Final = re.compile(r"</?([a-zA-Z!?][\w:-]{0,60}+)([^<>]{0,400}+)>")
-_COMMENT: Final = re.compile(r"<!--(?:[^-]|-(?!->)){0,4000}+(?:-->)?|<(script|style)\b[^>]{0,200}+>[^<]{0,8000}+(?:</\1>)?")
+_COMMENT: Final = re.compile(
+    r"<!--(?:[^-]|-(?!->)){0,4000}+(?:-->)?|<(script|style)\b[^>]{0,200}+>[^<]{0,8000}+(?:</\1>)?"
+)
 _ELEMENTS: Final = frozenset(
-    "a abbr address area article aside b base blockquote body br button caption center cite code col dd del details div"
-    " dl dt em embed fieldset figure font footer form frame h1 h2 h3 h4 h5 h6 head header hr html i iframe img input"
-    " ins kbd label legend li link main map mark meta nav noscript object ol option p param pre q s samp script section"
-    " select small span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead title"
-    " tr tt u ul var video xml tool_result tool_use function_results function_result function_calls invoke system"
-    " assistant user human llm_message result instructions instruction prompt message thinking".split()
+    (
+        *("a", "abbr", "address", "area", "article", "aside", "b", "base", "blockquote", "body", "br"),
+        *("button", "caption", "center", "cite", "code", "col", "dd", "del", "details", "div", "dl", "dt"),
+        *("em", "embed", "fieldset", "figure", "font", "footer", "form", "frame", "h1", "h2", "h3", "h4"),
+        *("h5", "h6", "head", "header", "hr", "html", "i", "iframe", "img", "input", "ins", "kbd", "label"),
+        *("legend", "li", "link", "main", "map", "mark", "meta", "nav", "noscript", "object", "ol", "option"),
+        *("p", "param", "pre", "samp", "script", "section", "select", "small", "span", "strike", "strong"),
+        *("style", "sub", "summary", "sup", "svg", "table", "tbody", "td", "template", "textarea", "tfoot"),
+        *("th", "thead", "title", "tr", "tt", "u", "ul", "var", "video", "xml", "tool_result", "tool_use"),
+        *("function_results", "function_result", "function_calls", "invoke", "system", "assistant", "user"),
+        *("human", "llm_message", "result", "instructions", "instruction", "prompt", "message", "thinking"),
+    )
 )
 _COMBINING: Final = re.compile(
     r"([\u0300-\u036f\u0489\u1ab0-\u1aff\u20d0-\u20ff]{2})[\u0300-\u036f\u0489\u1ab0-\u1aff\u20d0-\u20ff]{1,400}+"
@@ -101,7 +110,7 @@ def _without_markup(text: str) -> str:
     text = _COMMENT.sub(" ", text) if "<!--" in text or "<s" in text else text
     text = _TEMPLATE.sub(r" \1 ", text)
     text = _TAG.sub(_plain_tag, text)
-    return text.replace("<|", " ").replace("<｜", " ")
+    return text.replace("<|", " ").replace("<\uff5c", " ")
 
 
 def _plain_tag(found: re.Match[str]) -> str:
