@@ -5,7 +5,7 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from nucleo.errors.http.body import Body, read_body
-from nucleo.errors.http.fault import Fault, read_fault
+from nucleo.errors.http.fault import Fault, read_fault, say_more
 from nucleo.errors.http.headers import RawHeaders, lower_headers
 from nucleo.errors.http.quirks import Quirk, quirk_of
 from nucleo.errors.http.retry_after import parse_retry_after
@@ -51,7 +51,10 @@ def read_answer(
     read = read_body(body, names)
     quirk = quirk_of(_host(endpoint))
     wait = parse_retry_after(names, now=now, body=read, milliseconds=quirk is not None and quirk.milliseconds)
-    return Answer(service, status, read, read_fault(read, names), names, quirk, operation, wait)
+    fault = read_fault(read, names)
+    if quirk is not None and quirk.places:
+        say_more(fault, read, quirk.places)
+    return Answer(service, status, read, fault, names, quirk, operation, wait)
 
 
 def _host(endpoint: str) -> str:

@@ -4,10 +4,11 @@ A code here is specific: it beats the status. Coarse ones (``invalid_request_err
 under a good status, where nothing else speaks. All are in the form of `nucleo.errors.http.fault.normal_code`:
 lower-case letters and digits, without a trailing "exception". Bare numbers are no codes here: what 1002 means depends
 on who says it, so numbers stand with their host in `nucleo.errors.http.quirks`; only those of JSON-RPC and gRPC are
-the same everywhere. Sources: the error references of AWS, Google Cloud (google.api.ErrorReason), Azure, GitHub, OpenAI,
-Anthropic, Mistral, Groq, xAI, Qwen, Slack, Stripe, Square, PayPal, Okta, Salesforce, HubSpot, Notion, Airtable, Dropbox,
-Contentful, MediaWiki, PubChem, EPO OPS, Reddit, Hugging Face, Docker, Shopify, Google Maps, Mashery, Apigee, Elasticsearch,
-Neo4j, PostgREST, Apple APNs, JSON-RPC 2.0, gRPC and OAuth 2.0 (RFC 6749, RFC 6750, OpenID Connect Core 3.1.2.6).
+the same everywhere. Sources: the error references of AWS, Google Cloud (google.api.ErrorReason), Azure, GitHub,
+OpenAI, Anthropic, Mistral, Groq, xAI, Qwen, Slack, Stripe, Square, PayPal, Okta, Salesforce, HubSpot, Notion,
+Airtable, Dropbox, Contentful, MediaWiki, PubChem, EPO OPS, Reddit, Hugging Face, Docker, Shopify, Google Maps,
+Mashery, Apigee, Elasticsearch, Neo4j, PostgREST, Apple APNs, JSON-RPC 2.0, gRPC and OAuth 2.0 (RFC 6749, RFC 6750,
+OpenID Connect Core 3.1.2.6).
 """
 
 import re
@@ -39,90 +40,101 @@ CODES: Final[dict[str, Meaning]] = {
     **_table(
         Meaning.QUOTA,
         """insufficientquota quotaexceeded billinghardlimitreached billingnotactive creditlimit insufficientcredits
-        insufficientbalance insufficientcredit dailylimitexceeded usagecapped usagecapexceeded creditsdepleted outofcredit
-        outofcredits publicapibillinglimitexceeded paymentrequired billinglimitexceeded accountoverdue notenoughcredits
-        nocredits nomorecredits creditsexhausted creditexhausted monthlylimitexceeded monthlylimitreached spendlimitreached
-        overquota quotaexhausted overquerylimit overdailylimit billingdisabled billingerror planlimitreached
-        usagelimitexceeded usagelimitreached registeredquotaperweek individualquotaperweek subscriptionrequired arrearage
-        freetierexhausted allocationquotafreetieronly servicequotaexceeded resourcequotaexceeded apikeyexhausted
-        storagequotaexceeded storagelimitexceeded exceededcurrentquotaerror dailyquotaexceeded monthlyquotaexceeded
-        err403developeroverrate accesslimitreached asrpaymentrequired err403accountoverrate
-        gcpsuspended quotalimited insufficientspace creditbalancetoolow""",
+        insufficientbalance insufficientcredit dailylimitexceeded usagecapped usagecapexceeded
+        creditsdepleted outofcredit outofcredits publicapibillinglimitexceeded paymentrequired
+        billinglimitexceeded accountoverdue notenoughcredits nocredits nomorecredits creditsexhausted
+        creditexhausted monthlylimitexceeded monthlylimitreached spendlimitreached overquota quotaexhausted
+        overquerylimit overdailylimit billingdisabled billingerror planlimitreached usagelimitexceeded
+        usagelimitreached registeredquotaperweek individualquotaperweek subscriptionrequired arrearage
+        freetierexhausted allocationquotafreetieronly servicequotaexceeded resourcequotaexceeded
+        apikeyexhausted storagequotaexceeded storagelimitexceeded exceededcurrentquotaerror
+        dailyquotaexceeded monthlyquotaexceeded err403developeroverrate accesslimitreached
+        asrpaymentrequired err403accountoverrate gcpsuspended quotalimited insufficientspace
+        creditbalancetoolow""",
     ),
     **_table(
         Meaning.THROTTLE,
         """ratelimit ratelimits ratelimited ratelimitexceeded ratelimiterror ratelimitreached ratelimitexceedederror
-        ratelimitreachederror toomanyrequests throttling throttled throttlederror throttlingerror requestthrottled
-        requestlimitexceeded provisionedthroughputexceeded slowdown bandwidthlimitexceeded userratelimitexceeded
-        priorrequestnotcomplete applicationthrottled subscriptionrequeststhrottled clientrobotdetected
-        individualquotaperhour maxlag e0000047 pugrestserverbusy serverbusy concurrencylimitexceeded
-        concurrentrequestlimitexceeded requestratetoolarge toomanyrequestsforoperation operationlimitexceeded
-        slowdownerror apiratelimitexceeded toomanyconcurrentrequests sharingratelimitexceeded activitylimitreached
-        enhanceyourcalm overratelimit querylimitexceeded requestlimitreached floodwait quotalimitexceeded
+        ratelimitreachederror toomanyrequests throttling throttled throttlederror throttlingerror
+        requestthrottled requestlimitexceeded provisionedthroughputexceeded slowdown bandwidthlimitexceeded
+        userratelimitexceeded priorrequestnotcomplete applicationthrottled subscriptionrequeststhrottled
+        clientrobotdetected individualquotaperhour maxlag e0000047 pugrestserverbusy serverbusy
+        concurrencylimitexceeded concurrentrequestlimitexceeded requestratetoolarge
+        toomanyrequestsforoperation operationlimitexceeded slowdownerror apiratelimitexceeded
+        toomanyconcurrentrequests sharingratelimitexceeded activitylimitreached enhanceyourcalm
+        overratelimit querylimitexceeded requestlimitreached floodwait quotalimitexceeded
         maxconcurrentexecutionsexceeded ec2throttled throughputexceeded transactioninprogress
         ratelimitexceededdaily tensecondlyrolling secondlylimitexceeded throttleviolation requestburst
-        err403developeroverqps err403accountoverqps policiesratelimitspikearrestviolation throttlingratequota
-        throttlingallocationquota throttlingburstrate toomanyrequestspersecond toomanyattemptstrylater
-        esrejectedexecution circuitbreaking reservedfunctionconcurrentinvocationlimitexceeded
-        concurrentinvocationlimitexceeded callerratelimitexceeded toomanyprovidertokenupdates maxcostexceeded
-        rest429 ratelimitederror requestsperminutelimitexceeded -32005""",
+        err403developeroverqps err403accountoverqps policiesratelimitspikearrestviolation
+        throttlingratequota throttlingallocationquota throttlingburstrate toomanyrequestspersecond
+        toomanyattemptstrylater esrejectedexecution circuitbreaking
+        reservedfunctionconcurrentinvocationlimitexceeded concurrentinvocationlimitexceeded
+        callerratelimitexceeded toomanyprovidertokenupdates maxcostexceeded rest429 ratelimitederror
+        requestsperminutelimitexceeded -32005""",
     ),
     **_table(
         Meaning.UNAUTHORIZED,
         """invalidapikey apikeyinvalid apikeyexpired missingapikey apikeymissing authenticationerror unauthenticated
-        invalidtoken expiredtoken tokenexpired invalidgrant invalidclient unauthorizedclient invalidclienttokenid
-        unrecognizedclient signaturedoesnotmatch invalidsignature invalidaccesskeyid invalidsessionid
-        itemloginrequired notauthed invalidauth accountinactive tokenrevoked authfailed authfailure invalidcredentials
-        badcredentials dailylimitexceededunreg keyinvalid authenticationfailed authenticationrequired loginrequired
-        incompletesignature requestexpired requesttimetooskewed authtokenexpired invalidaccesstoken accesstokenexpired
-        sessionexpired tokeninvalid unauthenticatederror invalidauthentication invalidauthenticationtoken
-        missingtoken e0000011 e0000004 lemma401 authorizationheadermalformed oauthexceptioninvalid invalidbearertoken
-        invalidauthorization requestdenied credentialsmissing sessioncookieinvalid authenticationfailure autherror
-        subscriptiontokeninvalid expiredprovidertoken invalidprovidertoken missingprovidertoken expiredauthenticationtoken
-        interactionrequired consentrequired mfarequired invalididtoken credentialtoooldloginagain usernotconfirmed
-        pgrst301 pgrst302 pgrst303 err403developerinactive err401developerinactive keymanagementserviceinvalidaccesstoken
-        oauthv2invalidapikey oauthv2invalidaccesstoken oauthv2failedtoresolveapikey stepsoauthv2failedtoresolveapikey
-        stepsoauthv2invalidapikey neoclienterrorsecurityunauthorized neoclienterrorsecuritytokenexpired ratelimitedauth
-        accesstokeninvalid tokenunauthorized userauthenticationfailed accesstokenrequired invalidconsumer""",
+        invalidtoken expiredtoken tokenexpired invalidgrant invalidclient unauthorizedclient
+        invalidclienttokenid unrecognizedclient signaturedoesnotmatch invalidsignature invalidaccesskeyid
+        invalidsessionid itemloginrequired notauthed invalidauth accountinactive tokenrevoked authfailed
+        authfailure invalidcredentials badcredentials dailylimitexceededunreg keyinvalid
+        authenticationfailed authenticationrequired loginrequired incompletesignature requestexpired
+        requesttimetooskewed authtokenexpired invalidaccesstoken accesstokenexpired sessionexpired
+        tokeninvalid unauthenticatederror invalidauthentication invalidauthenticationtoken missingtoken
+        e0000011 e0000004 lemma401 authorizationheadermalformed oauthexceptioninvalid invalidbearertoken
+        invalidauthorization requestdenied credentialsmissing sessioncookieinvalid authenticationfailure
+        autherror subscriptiontokeninvalid expiredprovidertoken invalidprovidertoken missingprovidertoken
+        expiredauthenticationtoken interactionrequired consentrequired mfarequired invalididtoken
+        credentialtoooldloginagain usernotconfirmed pgrst301 pgrst302 pgrst303 err403developerinactive
+        err401developerinactive keymanagementserviceinvalidaccesstoken oauthv2invalidapikey
+        oauthv2invalidaccesstoken oauthv2failedtoresolveapikey stepsoauthv2failedtoresolveapikey
+        stepsoauthv2invalidapikey neoclienterrorsecurityunauthorized neoclienterrorsecuritytokenexpired
+        ratelimitedauth accesstokeninvalid tokenunauthorized userauthenticationfailed accesstokenrequired
+        invalidconsumer""",
     ),
     **_table(
         Meaning.FORBIDDEN,
         """accessdenied permissiondenied permissionerror authorizationfailed authorizationrequestdenied
-        insufficientscope insufficientpermissions insufficientpermission insufficientprivileges restrictedresource
-        goldrequired validationrequired unsupportedcountryregionterritory developerblocked missingscope missingscopes
-        notallowed notinchannel appnotauthorizedtofile cannotaccess unsupportedlocation accountdisabled
-        userlocationnotsupported forbiddenaction insufficientfilepermissions domainpolicy accountsuspended
-        servicedisabled accessnotconfigured apikeyserviceblocked apikeyhttpreferrerblocked apikeyipaddressblocked
-        apikeyandroidappblocked apikeyiosappblocked userprojectdenied consumersuspended consumerinvalid
-        securitypolicyviolated accesstokenscopeinsufficient userblockedbyadmin orgrestrictionviolation
-        locationpolicyviolated unauthorizedoperation optinrequired linkedauthorizationfailed requestdisallowedbypolicy
-        insufficientaccess apidisabledfororg invalidpermissions invalidpermissionsormodelnotfound forbiddenerror
-        ipaddressnotonaccesslist scopenotauthorized clientnotenrolled notauthorizedforresource disallowedresource
-        neoclienterrorsecurityforbidden err403notauthorized accessdeniedinsufficientpermissions restforbidden
-        notauthorizedtoaccess ekmaccessdenied teamaccessnotgranted accessterminatederror blockedbyadmin""",
+        insufficientscope insufficientpermissions insufficientpermission insufficientprivileges
+        restrictedresource goldrequired validationrequired unsupportedcountryregionterritory
+        developerblocked missingscope missingscopes notallowed notinchannel appnotauthorizedtofile
+        cannotaccess unsupportedlocation accountdisabled userlocationnotsupported forbiddenaction
+        insufficientfilepermissions domainpolicy accountsuspended servicedisabled accessnotconfigured
+        apikeyserviceblocked apikeyhttpreferrerblocked apikeyipaddressblocked apikeyandroidappblocked
+        apikeyiosappblocked userprojectdenied consumersuspended consumerinvalid securitypolicyviolated
+        accesstokenscopeinsufficient userblockedbyadmin orgrestrictionviolation locationpolicyviolated
+        unauthorizedoperation optinrequired linkedauthorizationfailed requestdisallowedbypolicy
+        insufficientaccess apidisabledfororg invalidpermissions invalidpermissionsormodelnotfound
+        forbiddenerror ipaddressnotonaccesslist scopenotauthorized clientnotenrolled
+        notauthorizedforresource disallowedresource neoclienterrorsecurityforbidden err403notauthorized
+        accessdeniedinsufficientpermissions restforbidden notauthorizedtoaccess ekmaccessdenied
+        teamaccessnotgranted accessterminatederror blockedbyadmin""",
     ),
     **_table(
         Meaning.NOT_FOUND,
         """notfound nosuchkey nosuchentity nosuchbucket resourcenotfound resourcemissing objectnotfound
-        queuedoesnotexist awssimplequeueservicenonexistentqueue nonexistentqueue reponotfound revisionnotfound
-        entrynotfound serverentitynotfound entitynotfound nosuchhostedzone nosuchuser nosuchresource pugrestnotfound
-        channelnotfound usernotfound recordnotfound itemnotfound documentnotfound pagenotfound missingtitle
-        tablenotfound indexnotfound unknowndocument nosuchupload invalidinstanceidnotfound filenotfound blobnotfound
-        containernotfound notfounderror userdoesnotexist e0000007 pgrst116 manifestunknown nameunknown blobunknown
-        unregistered entityisdeleted resourcedoesnotexist invalidresourceid nodata nosuchtagset""",
+        queuedoesnotexist awssimplequeueservicenonexistentqueue nonexistentqueue reponotfound
+        revisionnotfound entrynotfound serverentitynotfound entitynotfound nosuchhostedzone nosuchuser
+        nosuchresource pugrestnotfound channelnotfound usernotfound recordnotfound itemnotfound
+        documentnotfound pagenotfound missingtitle tablenotfound indexnotfound unknowndocument nosuchupload
+        invalidinstanceidnotfound filenotfound blobnotfound containernotfound notfounderror userdoesnotexist
+        e0000007 pgrst116 manifestunknown nameunknown blobunknown unregistered entityisdeleted
+        resourcedoesnotexist invalidresourceid nodata nosuchtagset""",
     ),
     **_table(
         Meaning.INPUT,
         """badvalue invalidarguments invalidargs pugrestbadrequest cursorinvalid parameternotallowed carddeclined
-        carderror paymentmethoderror instrumentdeclined invalidparameter invalidparametervalue missingparameter
-        malformedrequest unknownaction badtoken invalidrequestbody missingparam expiredcard incorrectnumber
-        processingerrorcard incorrectcvc soapclient soapsender -32602 -32600 -32700""",
+        carderror paymentmethoderror instrumentdeclined invalidparameter invalidparametervalue
+        missingparameter malformedrequest unknownaction badtoken invalidrequestbody missingparam expiredcard
+        incorrectnumber processingerrorcard incorrectcvc soapclient soapsender -32602 -32600 -32700""",
     ),
     **_table(
         Meaning.SERVICE,
         """missingauthenticationtoken modelcapacityexhausted clusterblock fatalerror internalerror overloadederror
         overloaded serviceunavailable modelnotready restnoroute deploymentnotfoundvercel errngrok3200
-        messagingadaptorshttpflowapplicationnotfound unabletolockrow soapserver soapreceiver -32601 -32603 -32000""",
+        messagingadaptorshttpflowapplicationnotfound unabletolockrow soapserver soapreceiver -32601 -32603
+        -32000""",
     ),
 }
 """A specific code and its meaning; for any service."""
@@ -156,10 +168,10 @@ LLM_CODES: Final[dict[str, Meaning]] = {
     ),
     **_table(
         Meaning.REFUSAL,
-        """contentfilter contentpolicyviolation responsibleaipolicyviolation contentfiltered moderationblocked
-        safety promptblocked contentmoderation flaggedcontent sensitivecontent datainspectionfailed refusal
-        invalidprompt prohibitedcontent blocklist imagesafety cyberpolicy cyberpolicyviolation spii contentblocked
-        safetycheckfailed moderationerror""",
+        """contentfilter contentpolicyviolation responsibleaipolicyviolation contentfiltered moderationblocked safety
+        promptblocked contentmoderation flaggedcontent sensitivecontent datainspectionfailed refusal
+        invalidprompt prohibitedcontent blocklist imagesafety cyberpolicy cyberpolicyviolation spii
+        contentblocked safetycheckfailed moderationerror""",
     ),
     **_table(
         Meaning.MODEL_NOT_FOUND,

@@ -354,8 +354,8 @@ def _sorted_out(fields: Mapping[str, Any]) -> _Parts:
         elif isinstance(value, list):
             if name in _LIST_RANK:
                 parts.lists.append((_LIST_RANK[name], cast("Any", value)))
-        elif isinstance(value, int) and name in _CODE_RANK:
-            parts.codes.append((_CODE_RANK[name], value))
+        elif isinstance(value, int) and (name in _CODE_RANK or name == "error"):
+            parts.codes.append((_CODE_RANK.get(name, len(_CODE_RANK)), value))
     return parts
 
 

@@ -134,7 +134,9 @@ def _failure(
 ) -> LLMReadableException:
     meaning = meaning_of(answer)
     text = raw[:BODY_LIMIT] if isinstance(raw, str) else answer.body.text or raw[:BODY_LIMIT].decode("utf-8", "replace")
-    quotes = answer.status < _SERVER_ERROR or (answer.quirk is not None and answer.quirk.quotes_5xx)
+    # A 5xx whose code blames the caller is quoted like a 4xx: the words are what the caller can act on.
+    quotes = answer.status < _SERVER_ERROR or meaning in {Meaning.INPUT, Meaning.NOT_FOUND}
+    quotes = quotes or (answer.quirk is not None and answer.quirk.quotes_5xx)
     detail = HttpErrorDetail(
         status_code=answer.status,
         service=answer.service,

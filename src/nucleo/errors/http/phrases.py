@@ -73,7 +73,9 @@ ALLOWANCE: Final = Phrase(
 
 DEMAND: Final = Phrase(
     ("must ", "should ", "may not ", "cannot ", "has to ", "need ", "not allowed to"),
-    re.compile(r"\bmust (?:be|have|not|match)|\bshould (?:be|have|not)|\bmay not\b|\bcannot (?:be|change|edit|set|update|raise)|\bhas to be|\bneed (?:the|a|an)\b"),
+    re.compile(
+        r"\bmust (?:be|have|not|match)|\bshould (?:be|have|not)|\bmay not\b|\bcannot (?:be|change|edit|set|update|raise)|\bhas to be|\bneed (?:the|a|an)\b"
+    ),
 )
 """A rule for an input or a person: beside one, words about money or limits only name what the rule is about."""
 
@@ -112,7 +114,17 @@ REQUEST_TOO_LARGE: Final = Phrase(
 """One request that exceeds a whole minute's window: waiting never helps."""
 
 REFUSAL: Final = Phrase(
-    ("content", "blocked", "safety", "flagged", "filtered", "usage policies", "usage guidelines", "high risk", "responsible ai"),
+    (
+        "content",
+        "blocked",
+        "safety",
+        "flagged",
+        "filtered",
+        "usage policies",
+        "usage guidelines",
+        "high risk",
+        "responsible ai",
+    ),
     re.compile(
         r"content[ -](?:filter|management policy|filtering policy|policy violation|moderation)|output blocked by content"
         r"|safety system|(?:input|prompt|request) was flagged|was flagged (?:for|as)|response was filtered|flagged by (?:our )?moderation"
@@ -138,7 +150,19 @@ MODEL: Final = Phrase(
     ),
 )
 THROTTLE: Final = Phrase(
-    ("rate", "limit", "abuse", "too many", "throttled", "1015", "misuse", "pending", "calls per", "fair use", "calls to this"),
+    (
+        "rate",
+        "limit",
+        "abuse",
+        "too many",
+        "throttled",
+        "1015",
+        "misuse",
+        "pending",
+        "calls per",
+        "fair use",
+        "calls to this",
+    ),
     re.compile(
         r"rate limit (?:exceeded|reached)|exceeded (?:the|a|your) (?:\w+ )?rate limit|max rate limit reached|abuse detection mechanism"
         r"|too many requests|request was throttled|rate exceeded|error code: 1015|blocked due to a possible misuse"
@@ -169,7 +193,8 @@ CREDENTIALS: Final = Phrase(
 ROUTE: Final = Phrase(
     ("route", "cannot", "endpoint", "removed", "no such", "deployment"),
     re.compile(
-        r"no route (?:for|matched|was found)|cannot (?:get|post|put|delete|patch) /|endpoint[^.]{0,60}(?:removed|gone|not exist|is offline)"
+        r"no route (?:matched|was found)|cannot (?:get|post|put|delete|patch) /|endpoint[^.]{0,60}(?:removed|gone|is offline)"
+        r"|endpoint ['\"`]?/\S{0,200} does not exist"
         r"|requested api has been removed|unknown (?:endpoint|route)|no such (?:endpoint|route|api)|route not found"
         r"|deployment could not be found",
     ),
