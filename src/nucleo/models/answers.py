@@ -61,20 +61,19 @@ class AnswerReader:
     account: str | None = None
     secrets: tuple[str, ...] = ()
 
-    def failure(self, answer: RawAnswer, *, model: str) -> LLMReadableException:
+    def failure(self, answer: RawAnswer, *, model: str, is_error: bool = False) -> LLMReadableException:
         """Give a bad answer its meaning.
 
         Args:
             answer: The answer. A good status counts as an answer that cannot be used.
             model: The model that was asked.
+            is_error: The answer carries an error in place of a reply, whatever its status.
         """
         # The reader of answers loads with the first bad one.
-        from nucleo.errors.http import http_failure  # noqa: PLC0415
+        from nucleo.errors.http import http_failure, inspect_response  # noqa: PLC0415
 
-        if answer.status < _REDIRECTION:
-            page = answer.body.lstrip()[:1] == b"<"
-            return self.hidden_failure(answer, model=model) or self.unreadable(_PAGE if page else _UNREADABLE)
-        failure = http_failure(
+        read = http_failure if is_error or answer.status >= _REDIRECTION else inspect_response
+        failure = read(
             self.service,
             answer.endpoint,
             answer.status,
@@ -83,22 +82,9 @@ class AnswerReader:
             operation="llm",
             secrets=self.secrets,
         )
+        if failure is None:
+            return self.unreadable(_PAGE if answer.body.lstrip()[:1] == b"<" else _UNREADABLE)
         return self._named(failure, model)
-
-    def hidden_failure(self, answer: RawAnswer, *, model: str) -> LLMReadableException | None:
-        """Find the failure that an answer with a good status hides; None when it hides none."""
-        from nucleo.errors.http import inspect_response  # noqa: PLC0415 - as above
-
-        hidden = inspect_response(
-            self.service,
-            answer.endpoint,
-            answer.status,
-            answer.body,
-            headers=answer.headers,
-            operation="llm",
-            secrets=self.secrets,
-        )
-        return None if hidden is None else self._named(hidden, model)
 
     def json_of(self, answer: RawAnswer, *, model: str, member: str) -> dict[str, Any]:
         """Read a good answer.
@@ -116,8 +102,9 @@ class AnswerReader:
         except (ValueError, RecursionError) as error:
             raise self.failure(answer, model=model) from error
         fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-        if not isinstance(fields.get(member), list) or fields.get("error"):
-            raise self.failure(answer, model=model)
+        is_error = bool(fields.get("error"))
+        if is_error or not isinstance(fields.get(member), list):
+            raise self.failure(answer, model=model, is_error=is_error)
         return fields
 
     def foreign(self, error: Exception, *, model: str) -> LLMReadableException | None:

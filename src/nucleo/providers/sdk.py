@@ -26,7 +26,6 @@ _SHARE_OF_DEADLINE: Final = 0.9
 _GOOD_STATUS: Final = 200
 _REDIRECTION: Final = 300
 _BROKEN_OFF: Final = "its answer ended before it was complete"
-_STREAM_FAILED: Final = "it broke its answer off with an error"
 
 
 class SdkChannel:
@@ -138,7 +137,7 @@ class SdkChannel:
             headers=(*kept, ("content-type", "application/json")),
             body=json.dumps(event, default=str).encode(),
         )
-        return self.reader.hidden_failure(answer, model=model) or self.reader.unreadable(_STREAM_FAILED)
+        return self.reader.failure(answer, model=model, is_error=True)
 
     def _failure(self, error: Exception, model: str) -> LLMReadableException | None:
         """Give the meaning of what the SDK or its HTTP client raised; None for a defect of the calling code."""
