@@ -69,8 +69,8 @@ class LLMReadableException(Exception):
     http: "HttpErrorDetail | None" = field(default=None, kw_only=True)
 
     def __init__(self, *, http: "HttpErrorDetail | None" = None) -> None:
-        if type(self).__init__ is LLMReadableException.__init__:
-            raise TypeError(f"{type(self).__name__} is abstract; raise one of its concrete subclasses")
+        if type(self) is LLMReadableException:
+            _abstract(self)
         self.http = http
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
@@ -82,7 +82,7 @@ class LLMReadableException(Exception):
         if abstract:
             dataclass(init=False, eq=False, repr=False)(cls)
             # Plain assignment to a method is what both checkers forbid.
-            setattr(cls, "__init__", LLMReadableException.__init__)  # noqa: B010
+            setattr(cls, "__init__", _abstract)  # noqa: B010
             return
         if cls.llm_message is LLMReadableException.llm_message:
             raise TypeError(f"{cls.__qualname__} does not say what the model reads: define the property llm_message")
@@ -214,6 +214,13 @@ def _deepest_copy(value: object, memo: dict[int, Any]) -> object:
         return copy.deepcopy(value, memo)
     except Exception:  # noqa: BLE001 - a lock in a field must not make its failure impossible to copy
         return value
+
+
+def _abstract(self: LLMReadableException, *args: Any, **options: Any) -> None:
+    """The constructor of an abstract class, which a subclass with one of its own may still call."""
+    if type(self).__init__ in {_abstract, LLMReadableException.__init__}:
+        raise TypeError(f"{type(self).__name__} is abstract; raise one of its concrete subclasses")
+    LLMReadableException.__init__(self, *args, **options)
 
 
 def _check_seal(cls: type[LLMReadableException]) -> None:
