@@ -66,6 +66,8 @@ def has_prefix(text: str, separator: str, prefixes: tuple[str, ...], tails: froz
         prefixes: The prefixes.
         tails: The two characters before the separator of each, by which nearly every place is told apart at once.
     """
+    if tails.isdisjoint([part[-2:] for part in text.split(separator)]):
+        return False
     at = text.find(separator)
     while at >= 0:
         if text[at - 2 : at] in tails and text[max(0, at - _LONGEST_PREFIX) : at + 1].endswith(prefixes):

@@ -42,6 +42,8 @@ _HYPHENATED_TAILS: Final = frozenset(prefix[-3:-1] for prefix in _HYPHENATED)
 _UNDERSCORED_TAILS: Final = frozenset(prefix[-3:-1] for prefix in _UNDERSCORED)
 _DIGITS_OF_AN_ACCOUNT: Final = 12
 _COLONS: Final = 7
+_LONGEST_GROUP: Final = 4
+_DIGITS: Final = frozenset("0123456789")
 _FEW_DIGITS: Final = 5
 
 
@@ -82,22 +84,12 @@ def _masked_email(found: re.Match[str]) -> str:
 
 
 def _has_dotted_digits(text: str) -> bool:
-    at = text.find(".")
-    while at >= 0:
-        if text[at + 1 : at + 2].isdigit() and text[at - 1 : at].isdigit():
-            return True
-        at = text.find(".", at + 1)
-    return False
+    return not _DIGITS.isdisjoint([part[:1] for part in text.split(".")[1:]])
 
 
 def _has_near_colons(text: str) -> bool:
-    at = text.find(":")
-    while at >= 0:
-        following = text.find(":", at + 1)
-        if 0 <= following <= at + 5:
-            return True
-        at = following
-    return False
+    between = text.split(":")[1:-1]
+    return bool(between) and min(map(len, between)) <= _LONGEST_GROUP
 
 
 def _masked_address(found: re.Match[str]) -> str:

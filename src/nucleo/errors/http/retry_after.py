@@ -12,14 +12,15 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final, cast
 
 from nucleo.errors.http.body import Body, read_body
+from nucleo.errors.http.headers import RawHeaders, lower_headers
 
 LONGEST_SECONDS: Final = 10 * 365 * 86_400.0
 """Ten years: a longer wait is nonsense and counts as none."""
 
-_DIGITS: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?", re.ASCII)
+_DIGITS: Final = re.compile(r"0{0,64}+[0-9]{1,15}(?:\.[0-9]{1,15})?|0{1,64}(?:\.[0-9]{1,15})?", re.ASCII)
 _DURATION: Final = re.compile(r"(?:([0-9]+(?:\.[0-9]+)?)(ms|d|h|m|s))", re.ASCII)
 _WHOLE_DURATION: Final = re.compile(r"(?:[0-9]{1,10}(?:\.[0-9]{1,12})?(?:ms|d|h|m|s)){1,5}", re.ASCII)
-_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?", re.ASCII)
+_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:?\d\d)?", re.ASCII)
 _ITEM: Final = re.compile(r"(?:^|[;,\s])(r|t|remaining|reset)\s*=\s*([0-9.]{1,15})", re.ASCII | re.IGNORECASE)
 _EPOCH: Final = 1_000_000_000
 _EPOCH_MS_DIGITS: Final = 12
@@ -27,6 +28,7 @@ _NEAR_EPOCH: Final = 5 * 365 * 86_400
 
 _OWN_HEADERS: Final = ("x-rate-limit-retry-after-seconds", "x-retry-after", "x-ratelimit-retry-after", "x-retry-in")
 _RESETS: Final = re.compile(r"(?:x-)?(?:anthropic-)?rate-?limit-(?:[a-z-]*-)?reset(?:-[a-z-]+)?$|x-rate-limit-reset$")
+_LONGEST_NAME: Final = 100
 _UNITS: Final = {
     "ms": 0.001,
     "millisecond": 0.001,
@@ -53,6 +55,7 @@ _SENTENCE: Final = re.compile(
     r"\s{1,3}(?:about\s|approximately\s)?((?:[0-9]{1,9}(?:\.[0-9]{1,12})?\s?[a-z]{0,12}[ ,]{0,2}(?:and )?){1,4})",
     re.IGNORECASE | re.ASCII,
 )
+_WAITING: Final = ("try again in", "retry", "reset", "wait", "available in")
 _PART: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,12})?)\s?([a-z]{0,12})", re.IGNORECASE | re.ASCII)
 
 _BODY_SECONDS: Final = (
@@ -71,7 +74,7 @@ _DEPTH: Final = 4
 
 
 def parse_retry_after(
-    headers: Mapping[str, str],
+    headers: RawHeaders | None,
     *,
     now: datetime | float | None = None,
     body: Body | str | bytes | None = None,
@@ -83,7 +86,7 @@ def parse_retry_after(
     a bucket that is exhausted (of several the longest), and last the words of the message.
 
     Args:
-        headers: Headers by name, in any case.
+        headers: Headers as a mapping or as pairs, names in any case.
         now: When the answer came: an aware datetime or seconds since 1970. The answer's own ``Date`` counts before it;
             None for this moment.
         body: The body, when it may say something.
@@ -92,7 +95,7 @@ def parse_retry_after(
     Returns:
         Seconds, 0 for a moment that has passed; None when nothing was asked for.
     """
-    names = {str(name).lower(): str(value) for name, value in headers.items()}
+    names = lower_headers(headers)
     moment = _moment(names, now)
     wait = _from_headers(names, moment, milliseconds=milliseconds)
     if wait is None and body is not None:
@@ -182,7 +185,7 @@ def _from_resets(headers: Mapping[str, str], now: float) -> float | None:
     """Read the resets of buckets that are exhausted; a bucket with something left says nothing."""
     waits = [*_from_draft(headers)]
     for name, value in headers.items():
-        if _RESETS.fullmatch(name) and _is_exhausted(name, headers):
+        if "reset" in name and len(name) <= _LONGEST_NAME and _RESETS.fullmatch(name) and _is_exhausted(name, headers):
             wait = _reset_value(value, now)
             if wait is not None:
                 waits.append(wait)
@@ -190,7 +193,8 @@ def _from_resets(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _is_exhausted(reset: str, headers: Mapping[str, str]) -> bool:
-    bucket = headers.get(reset.replace("reset", "remaining"))
+    # `x-ratelimit-reset-after` is of the bucket `x-ratelimit-remaining`.
+    bucket = headers.get(reset.removesuffix("-after").replace("reset", "remaining"))
     return bucket is not None and _number(bucket) == 0
 
 
@@ -313,11 +317,12 @@ def message_text(body: Body) -> str:
 
 def wait_in_words(text: str) -> float | None:
     """Find ``try again in 1.2s`` and its kin, in seconds."""
-    match = (
-        _SENTENCE.search(text)
-        if "again" in text or "retry" in text.lower() or "reset" in text or "wait" in text
-        else None
-    )
+    match = None
+    lower = text.lower()
+    for hint in _WAITING:
+        if hint in lower:
+            match = _SENTENCE.search(text)
+            break
     if match is None:
         return None
     total, found = 0.0, False
