@@ -187,7 +187,10 @@ UNDER_5XX: Final = frozenset({Meaning.THROTTLE, Meaning.QUOTA})
 SOAP_CALLER: Final = frozenset({"soapclient", "soapsender"})
 """Fault codes that blame the caller; SOAP sends them under 500, always."""
 
-_SCOPE: Final = r"(?:api|access|auth|authentication|authorization|refresh|bearer|session|security|client|subscription|oauth|user|app)"
+_SCOPE: Final = (
+    r"(?:api|access|auth|authentication|authorization|refresh|bearer|session|security|client|subscription"
+    r"|oauth|user|app)"
+)
 _WHOSE: Final = (
     r"(?:api|app|user|account|project|org|organization|team|global|request|requests|token|tokens|key|client|tenant|search"
     r"|write|read|upstream|provider|hourly|minute|second|daily|monthly|weekly|plan|usage|free|trial|billing|resource)"

@@ -8,7 +8,8 @@ from typing import Any, Final, cast
 
 from nucleo.errors.http.answer import Answer
 from nucleo.errors.http.evidence import by_quirk
-from nucleo.errors.http.fault import canonical, normal_code
+from nucleo.errors.http.fault import normal_code
+from nucleo.errors.http.members import canonical
 
 _BESIDE_ERROR: Final = frozenset(
     {
@@ -51,9 +52,10 @@ def hides_failure(answer: Answer) -> bool:
         return _xml_fault(body.text[:4096])
     if body.kind != "json":
         return False
-    if not body.text.startswith(("{", "[", '"')) and body.text.startswith(("<br", "<b>")):
+    if body.text.startswith(("<br", "<b>")):
         return True
-    return isinstance(body.value, dict) and _json_fault(cast("dict[str, Any]", body.value), answer)
+    value: Any = body.value
+    return isinstance(value, dict) and _json_fault(cast("dict[str, Any]", value), answer)
 
 
 def _xml_fault(text: str) -> bool:

@@ -9,98 +9,15 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
 from nucleo.errors.http.body import Body
+from nucleo.errors.http.members import CODE_LIMIT, CODE_RANK, Parts, about_of, canonical, sorted_out
 
-# Names of members without case and separators: `error_code`, `errorCode` and `ErrorCode` are one.
-_CODE_KEYS: Final = (
-    "reason",
-    "errorsubcode",
-    "code",
-    "type",
-    "errorcode",
-    "errcode",
-    "errortype",
-    "errorname",
-    "infocode",
-    "status",
-    "statuscode",
-    "tag",
-    "issue",
-    "category",
-    "policyname",
-    "quotaid",
-    "blockreason",
-    "stopreason",
-)
-_MESSAGE_KEYS: Final = (
-    "message",
-    "detail",
-    "errordescription",
-    "errormessage",
-    "errorsummary",
-    "info",
-    "description",
-    "explanation",
-    "errormsg",
-    "errmsg",
-    "errmessage",
-    "statusmsg",
-    "statustext",
-    "msg",
-    "displaymessage",
-    "usermessage",
-    "faultstring",
-    "details",
-)
-_TITLE_KEYS: Final = ("title",)
-_FIELD_KEYS: Final = ("field", "param", "parameter", "pointer", "path", "loc", "property", "target", "fieldname")
-_NESTS: Final = (
-    "error",
-    "err",
-    "fault",
-    "baseresp",
-    "extensions",
-    "detail",
-    "message",
-    "innererror",
-    "status",
-    "sys",
-    "serviceerror",
-    "errorresponse",
-    "promptfeedback",
-    "path",
-)
-_LISTS: Final = (
-    "details",
-    "errors",
-    "errorcauses",
-    "fieldviolations",
-    "violations",
-    "messages",
-    "errormessages",
-    "specialerrors",
-    "invalidparams",
-    "rootcause",
-    "message",
-    "detail",
-    "responsemetadata",
-    "error",
-    "elements",
-    "validationerrors",
-    "fielderrors",
-    "issues",
-    "params",
-    "data",
-)
-_NAME_KEYS: Final = frozenset({"name", "id"})
-"""Where some services put the code of the whole answer; anywhere deeper it is a name."""
 _DEPTH: Final = 6
 _ITEMS: Final = 8
-_CODE_LIMIT: Final = 120
 _XML_ELEMENT: Final = re.compile(
     r"<(?:[\w-]{1,40}:)?(code|message|faultstring|faultcode|value|description|reason|error|text|subcode|errortext|exception)"
     r"\b[^>]{0,200}>([^<]{1,4000}|<!\[CDATA\[.{1,4000}?\]\]>)</?",
@@ -108,13 +25,8 @@ _XML_ELEMENT: Final = re.compile(
 )
 _YAML_LINE: Final = re.compile(r"^\s*(message|error|detail|code):[ \t]+(\S.{0,500})$", re.MULTILINE)
 _WORD: Final = re.compile(r"[^a-z0-9]+")
-_SEPARATORS: Final = re.compile(r"[^a-z0-9]+")
-_NAME_LIMIT: Final = 40
 _SPOKEN_CODE: Final = re.compile(r"([A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){1,8})(?:\s?:|\.?$)")
 """A code where a message belongs, as Firebase writes it: ``EMAIL_NOT_FOUND`` or ``INVALID_EMAIL : why``."""
-_CODE_SHAPE: Final = re.compile(
-    r"[a-z]{2,30}(?:_[a-z]{2,30}){1,6}|[A-Z]{2,30}(?:_[A-Z]{2,30}){1,6}|unauthorized|forbidden"
-)
 _CHALLENGE: Final = re.compile(r"\berror=\"?([\w.-]{1,60})")
 
 
@@ -163,15 +75,16 @@ def read_fault(body: Body, headers: Mapping[str, str]) -> Fault:
 
 def say_more(fault: Fault, body: Body, places: Iterable[str]) -> None:
     """Read the members in which one service alone puts its message; `places` names them as `canonical` does."""
-    if isinstance(body.value, dict):
-        for name, value in cast("dict[str, Any]", body.value).items():
+    members: Any = body.value
+    if isinstance(members, dict):
+        for name, value in cast("dict[str, Any]", members).items():
             if isinstance(value, str) and canonical(name) in places:
                 _say(fault, value)
 
 
 def normal_code(code: object) -> str:
     """Bring a code to one form: ``com.amazonaws.x#ThrottlingException`` and ``throttling`` are the same."""
-    text = str(code)[:_CODE_LIMIT]
+    text = str(code)[:CODE_LIMIT]
     if text[:1] == "-" and text[1:].isdigit():
         return text
     text = (
@@ -216,12 +129,6 @@ def _from_last_headers(fault: Fault, headers: Mapping[str, str]) -> None:
         _say(fault, unquote(headers.get("grpc-message", "")[:2000]) or headers.get("x-error-message", ""))
 
 
-@lru_cache(maxsize=1024)
-def canonical(name: str) -> str:
-    """Give the name of a member without case and separators; empty when it is too long to be a known one."""
-    return _SEPARATORS.sub("", name.lower()) if len(name) <= _NAME_LIMIT else ""
-
-
 def _add_code(fault: Fault, code: object) -> None:
     if isinstance(code, bool) or not isinstance(code, str | int):
         return
@@ -231,7 +138,7 @@ def _add_code(fault: Fault, code: object) -> None:
         if (
             not fault.code
             and isinstance(code, str)
-            and len(code) <= _CODE_LIMIT
+            and len(code) <= CODE_LIMIT
             and "://" not in code
             and " " not in code
         ):
@@ -266,7 +173,7 @@ def _from_value(fault: Fault, value: Any, depth: int) -> None:
 def _from_object(fault: Fault, fields: dict[str, Any], depth: int) -> None:
     if depth <= 0:
         return
-    parts = _sorted_out(fields)
+    parts = sorted_out(fields)
     # The inner object is the more specific one: its codes and its message come first.
     for _, inner in sorted(parts.nests, key=_rank) if parts.nests else ():
         _from_object(fault, inner, depth - 1)
@@ -278,7 +185,7 @@ def _from_object(fault: Fault, fields: dict[str, Any], depth: int) -> None:
         _add_code(fault, own)
     if parts.name and depth >= _DEPTH - 1 and (parts.messages or parts.lists):
         _add_code(fault, parts.name)
-    _say_parts(fault, parts, _about(fields) if parts.has_field else "")
+    _say_parts(fault, parts, about_of(fields) if parts.has_field else "")
     if listed.message:
         for text in (listed.message, *listed.details):
             _say(fault, text)
@@ -287,7 +194,7 @@ def _from_object(fault: Fault, fields: dict[str, Any], depth: int) -> None:
 _NOTHING: Final = Fault()
 
 
-def _listed(parts: "_Parts", depth: int) -> Fault:
+def _listed(parts: Parts, depth: int) -> Fault:
     if not parts.lists:
         return _NOTHING
     listed = Fault()
@@ -296,7 +203,7 @@ def _listed(parts: "_Parts", depth: int) -> Fault:
     return listed
 
 
-def _say_parts(fault: Fault, parts: "_Parts", about: str) -> None:
+def _say_parts(fault: Fault, parts: Parts, about: str) -> None:
     if parts.title and not (parts.messages and fault.message):
         _say(fault, parts.title, about)
     for _, message in sorted(parts.messages, key=_rank):
@@ -314,69 +221,6 @@ def _say_parts(fault: Fault, parts: "_Parts", about: str) -> None:
         _say(fault, parts.others[0], about)
 
 
-class _Parts:
-    """The members of an object by what they are, gone through once: an error may list hundreds."""
-
-    __slots__ = ("codes", "error", "has_field", "lists", "messages", "name", "nests", "others", "title")
-
-    def __init__(self) -> None:
-        self.codes: list[tuple[int, str | int]] = []
-        self.messages: list[tuple[int, str]] = []
-        self.nests: list[tuple[int, dict[str, Any]]] = []
-        self.lists: list[tuple[int, Any]] = []
-        self.others: list[str] = []
-        self.title = ""
-        self.error = ""
-        self.name = ""
-        self.has_field = False
-
-
-_CODE_RANK: Final = {name: rank for rank, name in enumerate(_CODE_KEYS)}
-_MESSAGE_RANK: Final = {name: rank for rank, name in enumerate(_MESSAGE_KEYS)}
-_NEST_RANK: Final = {name: rank for rank, name in enumerate(_NESTS)}
-_LIST_RANK: Final = {name: rank for rank, name in enumerate(_LISTS)}
-_FIELDS: Final = frozenset({*_FIELD_KEYS, "source"})
-
-
-def _sorted_out(fields: Mapping[str, Any]) -> _Parts:
-    parts = _Parts()
-    for raw, value in fields.items():
-        name = canonical(raw)
-        if name in _FIELDS:
-            parts.has_field = True
-        if isinstance(value, str):
-            _sort_text(parts, name, value)
-        elif isinstance(value, dict):
-            if name in _NEST_RANK:
-                parts.nests.append((_NEST_RANK[name], cast("dict[str, Any]", value)))
-            elif name in _LIST_RANK:
-                parts.lists.append((_LIST_RANK[name], cast("Any", value)))
-        elif isinstance(value, list):
-            if name in _LIST_RANK:
-                parts.lists.append((_LIST_RANK[name], cast("Any", value)))
-        elif isinstance(value, int) and (name in _CODE_RANK or name == "error"):
-            parts.codes.append((_CODE_RANK.get(name, len(_CODE_RANK)), value))
-    return parts
-
-
-def _sort_text(parts: _Parts, name: str, value: str) -> None:
-    if name in _CODE_RANK:
-        parts.codes.append((_CODE_RANK[name], value))
-        if " " in value:
-            # A sentence where a code belongs, as Elasticsearch's reason is.
-            parts.messages.append((len(_MESSAGE_RANK), value))
-    elif name in _MESSAGE_RANK:
-        parts.messages.append((_MESSAGE_RANK[name], value))
-    elif name in {"error", "err"}:
-        parts.error = value
-    elif name in _TITLE_KEYS:
-        parts.title = parts.title or value
-    elif name in _NAME_KEYS and _CODE_SHAPE.fullmatch(value):
-        parts.name = value
-    elif name not in _FIELDS:
-        parts.others.append(value)
-
-
 def _rank(part: tuple[int, object]) -> int:
     return part[0]
 
@@ -389,7 +233,7 @@ def _from_list(fault: Fault, value: Any, depth: int) -> None:
             for text in _texts(content, depth):
                 _say(fault, text, str(name) if not str(name).isdigit() else "")
         inner = cast("dict[str, Any]", value)
-        if any(canonical(key) in _CODE_RANK for key in list(inner)[: 4 * _ITEMS]):
+        if any(canonical(key) in CODE_RANK for key in list(inner)[: 4 * _ITEMS]):
             _from_object(fault, inner, depth)
         return
     for item in cast("list[Any]", value)[:_ITEMS]:
@@ -409,25 +253,6 @@ def _texts(value: Any, depth: int) -> Iterator[str]:
         items = cast("dict[str, Any]", value).values() if isinstance(value, dict) else cast("list[Any]", value)
         for item in list(items)[:_ITEMS]:
             yield from _texts(item, depth - 1)
-
-
-def _about(members: Mapping[str, Any]) -> str:
-    source = members.get("source")
-    inner = cast("dict[str, Any]", source) if isinstance(source, dict) else {}
-    fields = {canonical(name): value for name, value in (*members.items(), *inner.items())}
-    for name in _FIELD_KEYS:
-        value = fields.get(name)
-        if isinstance(value, list):
-            parts = [str(part) for part in cast("list[Any]", value)[:8] if isinstance(part, str | int)]
-            value = ".".join(part for part in parts if part not in {"body", "query", "path"}) or ".".join(parts)
-        if (
-            isinstance(value, str)
-            and value
-            and len(value) <= _CODE_LIMIT
-            and not value.startswith(("http", "/v", "/api"))
-        ):
-            return value
-    return ""
 
 
 def _from_xml(fault: Fault, text: str) -> None:

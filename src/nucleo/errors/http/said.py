@@ -87,7 +87,8 @@ def said_of(
     if quote is None:
         quote = status_code < _SERVER_ERROR
     trace = _trace_id(body, headers)
-    if body.kind == "empty":
+    if body.kind == "empty" and not (fault is not None and fault.message):
+        # Some services put their message in a header alone.
         return _with_id(EMPTY, trace)
     if body.kind == "binary":
         return _with_id(f"the answer was not text ({body.size:,} bytes)", trace)
