@@ -62,7 +62,7 @@ max_output = -1
 id = "acme:big"
 contextwindow = 5
 status = "gone"
-prices = { input = "free", outptu = 2 }
+prices = { input = "free", outputs = 2 }
 
 [[models]]
 id = "acme:big2"
@@ -76,7 +76,7 @@ max_output = true
     assert [line for line, _ in faults_of(text)] == [1, 4, 5, 9, 10, 11, 11, 11, 17, 19, 20]
     problems = " ".join(problem for _, problem in faults_of(text))
     assert "'contextwindow'; did you mean 'context_window'?" in problems
-    assert "'prices.outptu'; did you mean 'output'?" in problems
+    assert "'prices.outputs'; did you mean 'output'?" in problems
     assert "active, legacy, deprecated, retired" in problems
     assert "provider:name" in problems
 

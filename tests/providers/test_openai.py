@@ -4,7 +4,9 @@ import pytest
 
 from nucleo.errors import (
     ExternalServiceException,
+    InvalidInputException,
     ProviderRefusalException,
+    TokenEstimateExceedsLimitException,
     UnauthorizedException,
     UpstreamThrottleException,
 )
@@ -192,3 +194,47 @@ def test_the_answer_to_a_throttle_is_read_by_its_headers(openai_exchange):
     headers = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "2m59.56s"}
     failure = openai_exchange.fails(Answer(status=429, headers=headers, body=openai_exchange.wire.throttled))
     assert failure.retry_after_seconds == pytest.approx(179.56)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"code": "context_length_exceeded", "message": "too long", "type": "invalid_request_error"}},
+        {
+            "error": {
+                "code": "context_length_exceeded",
+                "message": "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 309034 tokens.",
+            }
+        },
+        {
+            "error": {
+                "code": 400,
+                "status": "INVALID_ARGUMENT",
+                "message": "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+            }
+        },
+        {"message": "Input is too long for requested model."},
+        {
+            "object": "error",
+            "type": "BadRequestError",
+            "code": 400,
+            "message": "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens in the messages.",
+        },
+    ],
+    ids=["openai", "azure", "gemini", "bedrock", "vllm"],
+)
+def test_every_servers_word_for_too_long_is_understood(openai_exchange, body):
+    failure = openai_exchange.fails(Answer(status=400, body=body))
+    assert isinstance(failure, TokenEstimateExceedsLimitException)
+    assert failure.model_name == "model-asked-for"
+
+
+def test_words_of_the_caller_that_come_back_are_no_overflow(openai_exchange):
+    error = {
+        "message": "Invalid value: 'prompt is too long'.",
+        "type": "invalid_request_error",
+        "param": "user",
+        "code": "invalid_value",
+    }
+    failure = openai_exchange.fails(Answer(status=400, body={"error": error}))
+    assert isinstance(failure, InvalidInputException)
