@@ -121,6 +121,6 @@ def _decimal(figure: object) -> "Decimal | None":
     from decimal import Decimal, InvalidOperation  # noqa: PLC0415 - only figures need it, and it is slow to load
 
     try:
-        return figure if isinstance(figure, Decimal) else Decimal(str(figure))
+        return figure if isinstance(figure, Decimal) else Decimal(as_text(figure))
     except (InvalidOperation, ValueError):
         return None

@@ -7,7 +7,9 @@ cross. A process pool whose result cannot be loaded is broken for everybody, so 
 import pickle
 from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import Any, Final
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final, SupportsIndex
 
 from nucleo.errors.chain import walk_chain
 from nucleo.errors.http.detail import HttpErrorDetail
@@ -21,44 +23,51 @@ _DEEPEST: Final = 3
 _depth: ContextVar[int] = ContextVar("nucleo_pickling_depth", default=0)
 
 
-def pickled_state(error: BaseException) -> tuple[dict[str, Any], tuple[Any, ...]]:
+def pickled_state(error: BaseException, protocol: SupportsIndex) -> tuple[dict[str, Any], tuple[Any, ...]]:
     """Give fields and notes of one of ours, and the causes behind it: our own as themselves, others as text.
 
     Foreign exceptions often pickle and then fail to load; so they are always rendered.
+
+    Args:
+        error: The failure, or a retry signal.
+        protocol: The protocol of pickle it is asked for in; what one can hold another may not.
     """
     depth = _depth.get()
     token = _depth.set(depth + 1)
+    cargo = _Cargo(protocol=protocol, shallow=depth < _DEEPEST)
     try:
-        links = (_link(link) for link in walk_chain(error) if not isinstance(link, BaseExceptionGroup))
-        causes = tuple(entry for entry, _ in zip(links, range(_CHAIN_LIMIT + 1), strict=False))
-        return _state(error, depth), causes[1:]
+        links = (link for link in walk_chain(error) if not isinstance(link, BaseExceptionGroup))
+        causes = tuple(cargo.link(link) for link in islice(links, 1, _CHAIN_LIMIT + 1))
+        return cargo.state(error), causes
     finally:
         _depth.reset(token)
 
 
-def _link(error: BaseException) -> tuple[Any, Any]:
-    if isinstance(error, LLMReadableException) and _loads(type(error)):
-        return type(error), _state(error, _depth.get())
-    if isinstance(error, ForeignCause):
-        return None, (error.type_name, error.text)
-    name = f"{type(error).__module__}.{type(error).__qualname__}"
-    return None, (name, cut(masked(as_text(error)), TEXT_LIMIT))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cargo:
+    protocol: SupportsIndex
+    shallow: bool
 
+    def link(self, error: BaseException) -> tuple[Any, Any]:
+        if isinstance(error, LLMReadableException) and self.loads(type(error)):
+            return type(error), self.state(error)
+        if isinstance(error, ForeignCause):
+            return None, (error.type_name, error.text)
+        name = f"{type(error).__module__}.{type(error).__qualname__}"
+        return None, (name, cut(masked(as_text(error)), TEXT_LIMIT))
 
-def _state(error: BaseException, depth: int) -> dict[str, Any]:
-    values: Mapping[str, Any] = error.__dict__
-    return {name: _portable(value, depth) for name, value in values.items()}
+    def state(self, error: BaseException) -> dict[str, Any]:
+        values: Mapping[str, Any] = error.__dict__
+        return {name: self.portable(value) for name, value in values.items()}
 
+    def portable(self, value: object) -> object:
+        if type(value) in _PLAIN or (self.shallow and not isinstance(value, BaseException) and self.loads(value)):
+            return value
+        return Opaque(show_value(value), as_text(value))
 
-def _portable(value: object, depth: int) -> object:
-    if type(value) in _PLAIN or (depth < _DEEPEST and not isinstance(value, BaseException) and _loads(value)):
-        return value
-    return Opaque(show_value(value), as_text(value))
-
-
-def _loads(value: object) -> bool:
-    try:
-        pickle.loads(pickle.dumps(value))  # noqa: S301 - what was dumped in this very line
-    except Exception:  # noqa: BLE001 - a lock in a field must not lose the failure on its way out of a pool
-        return False
-    return True
+    def loads(self, value: object) -> bool:
+        try:
+            pickle.loads(pickle.dumps(value, self.protocol.__index__()))  # noqa: S301 - what was dumped in this line
+        except Exception:  # noqa: BLE001 - a lock in a field must not lose the failure on its way out of a pool
+            return False
+        return True

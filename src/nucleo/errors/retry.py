@@ -6,7 +6,7 @@ dispatcher and consumed by it; where nobody can consume one, `readable_twin` say
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import Any, ClassVar, Self, SupportsIndex, dataclass_transform
 
 from nucleo.errors.chain import deepest_message, walk_chain
 from nucleo.errors.root import LLMReadableException, rebuild
@@ -33,10 +33,10 @@ class RetrySignal(BaseException):
         )
         return protect(f"{type(self).__name__}({fields})")
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         from nucleo.errors.pickled import pickled_state  # noqa: PLC0415 - only what crosses a process needs it
 
-        return rebuild, (type(self), *pickled_state(self))
+        return rebuild, (type(self), *pickled_state(self, protocol))
 
     def __copy__(self) -> Self:
         return self._with()

@@ -15,6 +15,7 @@ from typing import (
     ClassVar,
     Protocol,
     Self,
+    SupportsIndex,
     TypeVar,
     cast,
     dataclass_transform,
@@ -121,10 +122,10 @@ class LLMReadableException(Exception):
             """The text for the log, as other exceptions have it."""
             return (str(self),)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         from nucleo.errors.pickled import pickled_state  # noqa: PLC0415 - it needs the root
 
-        return rebuild, (type(self), *pickled_state(self))
+        return rebuild, (type(self), *pickled_state(self, protocol))
 
     def __copy__(self) -> Self:
         return _linked(rebuild(type(self), dict(self.__dict__), ()), self)

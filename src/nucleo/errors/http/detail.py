@@ -107,7 +107,8 @@ def path_of(endpoint: str) -> str:
         path = path[slash:] if slash >= 0 else "/"
     for mark in "?#":
         path = path.partition(mark)[0]
-    return brief(mask(path[: 4 * ENDPOINT_LIMIT]), limit=ENDPOINT_LIMIT) or "/"
+    # Cut without a word, so that a path that was cut is still a path, and cutting it again changes nothing.
+    return brief(mask(path[: 4 * ENDPOINT_LIMIT])[:ENDPOINT_LIMIT], limit=ENDPOINT_LIMIT) or "/"
 
 
 def _is_wait(seconds: object) -> bool:
