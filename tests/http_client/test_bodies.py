@@ -192,10 +192,11 @@ def test_lines_are_the_lines_however_the_bytes_were_cut(lines, cut):
     ]
 
 
-@given(size=st.integers(65_500, 65_600) | st.integers(131_000, 131_200), cut=st.integers(1, 40))
-def test_a_body_of_about_a_piece_is_unpacked_whole(size, cut):
-    wire = gzip.compress(b"x" * size)
-    collector = Collector(200_000, encoding="gzip", complain=True)
+@pytest.mark.parametrize("wbits", [31, 15, -15])
+@given(size=st.integers(65_500, 65_800) | st.integers(131_000, 131_400), cut=st.integers(20, 500))
+def test_a_body_of_about_a_piece_is_unpacked_whole(wbits, size, cut):
+    wire = zlib.compress(b"x" * size, wbits=wbits)
+    collector = Collector(200_000, encoding="deflate", complain=True)
     for at in range(0, len(wire), cut):
         collector.add(wire[at : at + cut])
     collector.finish()

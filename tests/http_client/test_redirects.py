@@ -98,6 +98,14 @@ def test_a_write_that_was_sent_elsewhere_for_its_result_was_taken(kit, service, 
     assert failure.outcome_unknown is True
 
 
+def test_a_write_whose_result_lies_where_nobody_answers_was_taken(kit, service):
+    with FailingService(refuse=True) as dead:
+        service.on("POST", "/orders", to(f"{dead.url}/orders/7", 303))
+        failure = kit.failure(kit.client(service.url), "post", "/orders", json={})
+    assert "refused" in failure.llm_message
+    assert failure.outcome_unknown is True
+
+
 def test_a_write_that_was_sent_elsewhere_unread_was_not_taken(kit, service):
     with FailingService(refuse=True) as dead:
         service.on("POST", "/orders", to(f"{dead.url}/orders", 307))

@@ -1,6 +1,7 @@
 """Silence is reported as the service's, and before the job's own time is up."""
 
 import asyncio
+import contextvars
 import time
 
 import pytest
@@ -71,22 +72,19 @@ def test_a_write_cut_by_the_jobs_time_may_have_happened(service):
 
 
 def test_a_body_in_drops_does_not_outlive_the_job(kit):
+    # Each drop well within the read timeout, all of them more than the job has time for.
+    drops = Answer(200, body=(*[b" "] * 60, b"1"), pace=0.03)
+
+    def in_job(remaining):
+        current_work.set(CurrentWork(job_id="j", name="n", deadline=time.monotonic() + remaining))
+        return kit.call(client, "get", "/x")
+
     with FailingService() as service:
-        # One byte at a time, each well within the read timeout, more of them than the job has time for.
-        service.on("GET", "/x", Answer(200, body=tuple([b" "] * 3), fault="hang_in_body"))
-        client = kit.client(service.url, timeouts=Timeouts(read=0.3))
-
-        def scenario():
-            return (yield client.get("/x"))
-
-        def in_job():
-            current_work.set(CurrentWork(job_id="j", name="n", deadline=time.monotonic() + 0.2))
-            return kit.run(scenario)
-
-        import contextvars
-
-        with pytest.raises(ExternalServiceException):
-            contextvars.copy_context().run(in_job)
+        service.on("GET", "/x", drops)
+        client = kit.client(service.url)
+        assert contextvars.copy_context().run(in_job, 60.0) == 1
+        with pytest.raises(ExternalServiceException, match="no answer within the time limit"):
+            contextvars.copy_context().run(in_job, 0.4)
 
 
 def test_each_phase_gets_its_share_of_what_is_left_when_it_begins():

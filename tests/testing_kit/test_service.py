@@ -159,6 +159,12 @@ def test_a_truncated_chunked_body_ends_without_its_last_chunk(service):
         get(f"{service.url}/thing")
 
 
+def test_a_body_may_come_in_drops(service):
+    service.on("GET", "/thing", Answer(200, body=(b"a", b"b", b"c"), pace=0.02))
+    with httpx2.Client(trust_env=False) as client, client.stream("GET", f"{service.url}/thing") as answer:
+        assert list(answer.iter_raw()) == [b"a", b"b", b"c"]
+
+
 def test_a_refusing_service_holds_its_port():
     with FailingService(refuse=True) as service, pytest.raises(httpx2.ConnectError):
         get(service.url)

@@ -85,6 +85,7 @@ class Answer:
             the chunks of a chunked answer.
         fault: What goes wrong, see `Fault`.
         delay: Seconds before the first byte.
+        pace: Seconds between the chunks of a body that is a tuple: an answer in drops.
         chunked: Send the body in chunks, without a length.
         raw: These very bytes instead of all of the above; then the connection is closed.
     """
@@ -94,6 +95,7 @@ class Answer:
     body: bytes | str | Mapping[str, Any] | list[Any] | tuple[bytes, ...] = b""
     fault: Fault | None = None
     delay: float = 0.0
+    pace: float = 0.0
     chunked: bool = False
     raw: bytes | None = None
 
@@ -105,13 +107,17 @@ class Answer:
 
     def payload(self) -> bytes:
         """The body as it goes over the wire, as far as it is sent."""
+        return b"".join(self.pieces())
+
+    def pieces(self) -> list[bytes]:
+        """The payload in the pieces that `pace` parts."""
         chunks = self._chunks()
         if not self._is_chunked:
-            return b"".join(chunks)
-        sent = b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks if chunk)
+            return list(chunks)
+        sent = [b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks if chunk]
         if self.fault == "bad_chunk":
-            return sent + b"zz\r\n"
-        return sent if self.fault is not None else sent + b"0\r\n\r\n"
+            return [*sent, b"zz\r\n"]
+        return sent if self.fault is not None else [*sent, b"0\r\n\r\n"]
 
     @property
     def has_body(self) -> bool:

@@ -224,7 +224,10 @@ class FailingService:
             return False
         wire.send(answer.head())
         if answer.has_body and received.method != "HEAD":
-            wire.send(answer.payload())
+            for piece in answer.pieces():
+                wire.send(piece)
+                if answer.pace > 0 and self._closing.wait(answer.pace):
+                    return False
         if answer.fault == "reset_in_body":
             wire.reset()
         if answer.fault == "hang_in_body":
