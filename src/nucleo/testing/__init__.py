@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from nucleo.models.scripted import ScriptedModel
     from nucleo.testing.answer import Answer, Fault, Received
     from nucleo.testing.loop import DeadlockError, JumpingLoop, run
     from nucleo.testing.service import FailingService
@@ -19,6 +20,7 @@ __all__ = (
     "Fault",
     "JumpingLoop",
     "Received",
+    "ScriptedModel",
     "run",
 )
 
@@ -28,6 +30,7 @@ _EXPORTS = {
     "FailingService": "nucleo.testing.service",
     "Fault": "nucleo.testing.answer",
     "Received": "nucleo.testing.answer",
+    "ScriptedModel": "nucleo.models.scripted",
     "JumpingLoop": "nucleo.testing.loop",
     "run": "nucleo.testing.loop",
 }
