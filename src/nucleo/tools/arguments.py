@@ -7,10 +7,9 @@ from typing import Any, Final, cast
 from pydantic import ValidationError
 
 from nucleo.errors import InvalidInputException
-from nucleo.errors.accounts import nearest
 from nucleo.errors.text import brief
 from nucleo.errors.translate.arguments import invalid_arguments
-from nucleo.tools.signature import Choices, Signature
+from nucleo.tools.signature import Signature
 
 _KINDS: Final[dict[type, str]] = {
     str: "a string",
@@ -19,7 +18,8 @@ _KINDS: Final[dict[type, str]] = {
     int: "a number",
     float: "a number",
 }
-_SAID_LIMIT: Final = 20
+_NAMES_LIMIT: Final = 500
+_NAMES_CORRECTED: Final = 5
 
 
 class ParsingFault(Exception):
@@ -34,13 +34,13 @@ class ParsingFault(Exception):
         self.failure = failure
 
 
-def read_arguments(raw: object, signature: Signature, choices: Choices) -> dict[str, Any]:
+def read_arguments(raw: object, signature: Signature) -> dict[str, Any]:
     """Read the arguments of a call.
 
     Args:
-        raw: An object, its JSON text, or that text encoded once more; nothing at all for no arguments.
+        raw: An object, its JSON text, or that text encoded once more; nothing at all for no arguments. Of a key that
+            stands twice in one object the last counts, as everywhere in Python.
         signature: The tool's parameters.
-        choices: Values that some parameters may have at this moment.
 
     Returns:
         The arguments, of the types of the signature.
@@ -50,14 +50,9 @@ def read_arguments(raw: object, signature: Signature, choices: Choices) -> dict[
         InvalidInputException: A parameter is missing, unknown or wrong; every fault is named.
     """
     try:
-        values = _validated(raw, signature)
+        return _validated(raw, signature)
     except ValidationError as error:
         faults = error
-    else:
-        for parameter, allowed in choices.items():
-            if parameter in values:
-                _check_choice(parameter, values[parameter], list(allowed()))
-        return values
     # Outside the handler, so that pydantic's report, which holds the input, is not the failure's context.
     raise _failure_of(faults, signature)
 
@@ -69,62 +64,80 @@ def _validated(raw: object, signature: Signature) -> dict[str, Any]:
     if raw is None or raw == "":
         return adapter.validate_python({})
     if not isinstance(raw, str | bytes):
-        raise ParsingFault(_not_an_object(raw))
+        raise ParsingFault(_not_an_object(raw, signature))
     try:
         return adapter.validate_json(raw)
     except ValidationError as error:
-        kind = error.errors(include_url=False, include_input=False)[0]
-        if kind["loc"] or kind["type"] not in {"dict_type", "json_invalid"}:
+        kind = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        if kind["loc"]:
             raise
-        return _second_reading(raw, signature, str(kind["msg"]))
+    return _second_reading(raw, signature, str(kind["msg"]))
 
 
 def _second_reading(raw: str | bytes, signature: Signature, reason: str) -> dict[str, Any]:
-    """Read a text that is no JSON object: perhaps it was encoded twice, which loses nothing."""
+    """Read a text that is no JSON object: perhaps it was encoded twice, which loses nothing, or says nothing."""
     text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
-    if not text.strip():
+    value = _decoded(text) if text.strip() else None
+    if isinstance(value, str) and value is not text:
+        once = value
+        value = _decoded(once) if once.strip() else None
+        if isinstance(value, dict):
+            return signature.adapter.validate_json(once)
+    if value is None:
         return signature.adapter.validate_python({})
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+    if value is text or isinstance(value, dict):
+        # No JSON at all, or what only Python takes for JSON.
         rule = f"the arguments must be one JSON object: {reason}"
-        raise ParsingFault(InvalidInputException("arguments", brief(text), rule)) from None
+        raise ParsingFault(InvalidInputException("arguments", _shown(text, signature), rule))
+    raise ParsingFault(_not_an_object(value, signature))
+
+
+def _decoded(text: str) -> Any:
+    """Read JSON; give the text itself where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _not_an_object(value: object, signature: Signature) -> InvalidInputException:
+    kind = _KINDS.get(type(value), f"a value of the type {type(value).__name__}")
     if isinstance(value, str):
-        try:
-            inner = json.loads(value)
-        except (ValueError, RecursionError):
-            inner = value
-        if isinstance(inner, dict):
-            return signature.adapter.validate_json(value)
-        if isinstance(inner, str) and inner == value:
-            rule = "arguments must be an object, you sent a string that contains no JSON object"
-            raise ParsingFault(InvalidInputException("arguments", brief(value), rule))
-        value = inner
-    raise ParsingFault(_not_an_object(value))
+        kind = "a string that contains no JSON object"
+    return InvalidInputException("arguments", _shown(value, signature), f"arguments must be an object, you sent {kind}")
 
 
-def _not_an_object(value: object) -> InvalidInputException:
-    kind = "null" if value is None else _KINDS.get(type(value), f"a value of the type {type(value).__name__}")
-    return InvalidInputException("arguments", value, f"arguments must be an object, you sent {kind}")
-
-
-def _check_choice(parameter: str, value: object, allowed: list[Any]) -> None:
-    if value in allowed:
-        return
-    texts = [str(each) for each in allowed]
-    shown = texts if len(texts) <= _SAID_LIMIT else nearest(str(value), texts)
-    more = f" and {len(texts) - len(shown)} others" if len(shown) < len(texts) else ""
-    raise InvalidInputException(parameter, value, f"give one of {', '.join(map(brief, shown)) or 'nothing'}{more}")
+def _shown(value: object, signature: Signature) -> object:
+    """Give what is shown of arguments that could not be read: nobody knows where in them a secret is."""
+    if signature.secrets:
+        return None if value is None else "<not shown>"
+    return brief(value) if isinstance(value, str) else value
 
 
 def _failure_of(error: ValidationError, signature: Signature) -> InvalidInputException:
-    failure = invalid_arguments(error, secrets=signature.secrets)
+    failure = invalid_arguments(error, secrets=[signature.shown[name] for name in signature.secrets])
     unknown = [
         str(fault["loc"][0])
         for fault in error.errors(include_url=False, include_input=False, include_context=False)
-        if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1
+        if fault["type"] in {"extra_forbidden", "invalid_key"} and len(fault["loc"]) == 1
     ]
     if unknown:
-        known = ", ".join(signature.names) or "none"
-        failure.validation_rule = f"{failure.validation_rule}\nThe parameters are: {brief(known, limit=1000)}"
+        failure.validation_rule = f"{failure.validation_rule}\n{_names_hint(unknown, signature)}"
     return failure
+
+
+def _names_hint(unknown: list[str], signature: Signature) -> str:
+    known = list(signature.shown.values())
+    if not known:
+        return "The tool takes no parameters."
+    meant = [
+        f"'{close[0]}' for '{brief(name)}'" for name in unknown[:_NAMES_CORRECTED] if (close := _close(name, known))
+    ]
+    hint = f"Perhaps you meant {', '.join(meant)}. " if meant else ""
+    return f"{hint}The parameters are: {brief(', '.join(known), limit=_NAMES_LIMIT)}"
+
+
+def _close(name: str, known: list[str]) -> list[str]:
+    from difflib import get_close_matches  # noqa: PLC0415 - only a wrong name pays for it
+
+    return get_close_matches(name[:100], known, n=1)

@@ -11,7 +11,7 @@ from nucleo.limits import current_work
 from nucleo.tools.boundary import Boundary, FailureHook
 from nucleo.tools.jobs import call_job
 from nucleo.tools.palette import Palette
-from nucleo.tools.result import ToolResult
+from nucleo.tools.result import Stage, ToolResult
 from nucleo.tools.tool import Tool
 
 
@@ -49,7 +49,7 @@ async def call_tool(
         target = found
     elif not isinstance(target, Tool):  # pyright: ignore[reportUnnecessaryIsInstance] - callers without types
         raise TypeError(f"call_tool takes a tool or a palette, not {target!r}; put @tool above the function")
-    if target.signature.context is not None or not target.requirements().is_nothing:
+    if target.needs_job:
         return await _call_in_dispatcher(target, arguments, call_id, on_failure)
     boundary = Boundary(target.name, call_id=call_id, on_failure=on_failure)
     values = boundary.arguments(arguments, target)
@@ -83,9 +83,10 @@ async def _call_here(tool: Tool[..., Any], values: dict[str, Any], boundary: Bou
         async with clock:
             value = await tool.invoke(values, Resources(), None)
     except BaseException as error:  # noqa: BLE001 - the seam where a tool call returns
-        if clock.expired() and isinstance(error, TimeoutError):
-            return boundary.timed_out(tool.timeout, may_still_run=False)
-        return boundary.body_failed(error)
+        if clock.expired() and boundary.passing(error) is None:
+            # However it chose to leave: what a stopped body raises on its way out is the casualty of the stop.
+            return boundary.timed_out(tool.timeout, may_still_run=False, cause=error)
+        return boundary.raised(error, Stage.BODY)
     return boundary.succeeded(value)
 
 
@@ -100,7 +101,7 @@ async def _call_in_thread(tool: Tool[..., Any], values: dict[str, Any], boundary
     if not done:
         return boundary.timed_out(tool.timeout, may_still_run=True)
     value, error = outcome.result()
-    return boundary.succeeded(value) if error is None else boundary.body_failed(error)
+    return boundary.succeeded(value) if error is None else boundary.raised(error, Stage.BODY)
 
 
 async def _call_in_dispatcher(

@@ -3,17 +3,22 @@
 import inspect
 import re
 from dataclasses import dataclass, field
+from typing import Final
 
-_SECTION = re.compile(r"^(Args|Arguments|Returns|Raises|Yields|Example|Examples|Attributes|Note):\s*$")
-_PARAMETER = re.compile(r"^(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
+_HEADING: Final = re.compile(
+    r"(Args|Arguments|Parameters|Keyword Args|Keyword Arguments|Returns|Return|Raises|Yields|Yield|Attributes):\s*"
+)
+_OF_PARAMETERS: Final = frozenset({"Args", "Arguments", "Parameters", "Keyword Args", "Keyword Arguments"})
+_PARAMETER: Final = re.compile(r"\*{0,2}(\w+)\s*(?:\(.*?\))?\s*:(?:\s+(.*)|)$")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Docstring:
     """A docstring, read.
 
     Attributes:
-        description: What stands before the first section.
+        description: All of it but the sections that are about parameters, results and exceptions: those are said
+            elsewhere, or are no business of a model.
         parameters: What the Args section says of each parameter.
     """
 
@@ -23,23 +28,32 @@ class Docstring:
 
 def read_docstring(text: str | None) -> Docstring:
     """Read a docstring; an empty one gives an empty description."""
-    lines = inspect.cleandoc(text or "").splitlines()
-    first = next((i for i, line in enumerate(lines) if _SECTION.match(line)), len(lines))
-    description = "\n".join(lines[:first]).strip()
-    parameters: dict[str, str] = {}
-    section, name, indent = "", "", 0
-    for line in lines[first:]:
-        heading = _SECTION.match(line)
+    kept: list[str] = []
+    of_parameters: list[str] = []
+    section = ""
+    for line in inspect.cleandoc(text or "").splitlines():
+        heading = _HEADING.fullmatch(line)
         if heading:
-            section, name = heading[1], ""
-            continue
-        if section not in {"Args", "Arguments"} or not line.strip():
-            continue
+            section = heading[1]
+        elif section and (not line.strip() or line[0].isspace()):
+            if section in _OF_PARAMETERS:
+                of_parameters.append(line)
+        else:
+            section = ""
+            kept.append(line)
+    return Docstring(description="\n".join(kept).strip(), parameters=_parameters(of_parameters))
+
+
+def _parameters(lines: list[str]) -> dict[str, str]:
+    parameters: dict[str, str] = {}
+    name, indent = "", 0
+    for line in lines:
+        words = line.strip()
         depth = len(line) - len(line.lstrip())
-        match = _PARAMETER.match(line.strip())
+        match = _PARAMETER.match(words)
         if match and (not name or depth <= indent):
             name, indent = match[1], depth
-            parameters[name] = match[2].strip()
-        elif name:
-            parameters[name] = f"{parameters[name]} {line.strip()}".strip()
-    return Docstring(description, parameters)
+            parameters[name] = (match[2] or "").strip()
+        elif name and words:
+            parameters[name] = f"{parameters[name]} {words}".strip()
+    return parameters

@@ -3,35 +3,31 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nucleo.errors import LLMReadableException
+from nucleo.errors import LLMReadableException, unwrap
+from nucleo.errors.chain import interpreter_signal
+from nucleo.errors.retry import readable_twin, retry_signal_in
 from nucleo.jobs import Job, JobContext, Requirements, Resources
 from nucleo.tools.arguments import ParsingFault, read_arguments
 from nucleo.tools.boundary import Boundary, FailureHook
-from nucleo.tools.result import ToolResult
+from nucleo.tools.discretion import secrets_of, without_secrets
+from nucleo.tools.result import Stage, ToolResult
 from nucleo.tools.tool import Tool
 
 
-class _OfTool:
-    """What every job of a tool takes from it."""
+class ToolCallJob(Job[ToolResult]):
+    """One call of an asynchronous tool for a model. Only what stops the job itself makes it fail."""
 
-    def _take_from(self, tool: Tool[..., Any]) -> None:
+    def __init__(self, tool: Tool[..., Any], call_id: str, raw: object, on_failure: FailureHook | None) -> None:
         self.name = tool.name
         self.timeout = tool.timeout
         self._tool = tool
+        self._call_id = call_id
+        self._raw = raw
+        self._on_failure = on_failure
 
     def requirements(self) -> Requirements:
         """What the tool needs."""
         return self._tool.requirements()
-
-
-class ToolCallJob(_OfTool, Job[ToolResult]):
-    """One call of a tool for a model. Only what stops the job itself, such as its time budget, makes it fail."""
-
-    def __init__(self, tool: Tool[..., Any], call_id: str, raw: object, on_failure: FailureHook | None) -> None:
-        self._take_from(tool)
-        self._call_id = call_id
-        self._raw = raw
-        self._on_failure = on_failure
 
     async def run(self, resources: Resources, context: JobContext) -> ToolResult:
         """Read the arguments, call the body, make the result."""
@@ -54,7 +50,7 @@ class ToolCallJob(_OfTool, Job[ToolResult]):
         if context.timed_out or context.cancelled:
             # What a stopped body raises on its way out is the casualty of the stop; the job ends by that.
             raise error
-        return boundary.body_failed(error)
+        return boundary.raised(error, Stage.BODY)
 
 
 class ThreadedToolCallJob(ToolCallJob):
@@ -75,23 +71,48 @@ class ThreadedToolCallJob(ToolCallJob):
         return boundary.succeeded(value)
 
 
-class ToolValueJob(_OfTool, Job[Any]):
-    """One call of a tool for code: its result is the tool's value, its failures are raised."""
+class ToolValueJob(Job[Any]):
+    """One call of an asynchronous tool for code: its result is the tool's value, its failures are raised."""
 
     def __init__(self, tool: Tool[..., Any], arguments: Mapping[str, Any]) -> None:
-        self._take_from(tool)
+        self.name = tool.name
+        self.timeout = tool.timeout
+        self._tool = tool
         self._arguments = arguments
+
+    def requirements(self) -> Requirements:
+        """What the tool needs."""
+        return self._tool.requirements()
 
     async def run(self, resources: Resources, context: JobContext) -> Any:
         """Read the arguments and call the body."""
-        return await self._tool.invoke(self._values(), resources, context)
+        values = self._values()
+        try:
+            return await self._tool.invoke(values, resources, context)
+        except BaseException as error:  # noqa: BLE001 - the seam where a tool call returns
+            failure = self._typed(error)
+        # Outside the handler: a signal that is the failure's context would run the tool again.
+        raise failure
 
     def _values(self) -> dict[str, Any]:
         try:
-            return read_arguments(self._arguments, self._tool.signature, self._tool.current_choices)
+            return read_arguments(self._arguments, self._tool.signature)
         except ParsingFault as fault:
             failure: LLMReadableException = fault.failure
         raise failure
+
+    def _typed(self, error: BaseException) -> BaseException:
+        signal = retry_signal_in(error)
+        if signal is not None:
+            failure = readable_twin(signal)
+        elif interpreter_signal(error) is not None:
+            return error
+        else:
+            failure = unwrap(error, component=self.name)
+        signature = self._tool.signature
+        if not signature.secrets:
+            return failure
+        return without_secrets(failure, secrets_of(signature, self._arguments, self._arguments))
 
 
 class ThreadedToolValueJob(ToolValueJob):
@@ -101,7 +122,12 @@ class ThreadedToolValueJob(ToolValueJob):
 
     def run_sync(self, resources: Resources, context: JobContext) -> Any:
         """Read the arguments and call the body, in a thread."""
-        return self._tool.invoke(self._values(), resources, context)
+        values = self._values()
+        try:
+            return self._tool.invoke(values, resources, context)
+        except BaseException as error:  # noqa: BLE001 - the seam where a tool call returns
+            failure = self._typed(error)
+        raise failure
 
 
 def call_job(tool: Tool[..., Any], call_id: str, raw: object, on_failure: FailureHook | None) -> Job[ToolResult]:

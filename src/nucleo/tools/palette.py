@@ -1,11 +1,11 @@
 """The tools that a model may call, by name."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from nucleo.errors import CorrectableRuntimeLLMException
 from nucleo.errors.accounts import nearest
-from nucleo.errors.text import brief
+from nucleo.errors.text import as_text, brief
 from nucleo.jobs import Job, JobContext, Resources
 from nucleo.models import ToolDefinition
 from nucleo.tools.boundary import Boundary, FailureHook
@@ -29,9 +29,13 @@ class Palette:
 
     def __init__(self, tools: Iterable[Tool[..., Any]] = ()) -> None:
         self._tools: dict[str, Tool[..., Any]] = {}
+        if isinstance(tools, Tool) or not isinstance(tools, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers without types
+            raise TypeError(f"a palette takes a sequence of tools, such as [find_order], not {tools!r}")
         for each in tools:
             if not isinstance(each, Tool):  # pyright: ignore[reportUnnecessaryIsInstance] - callers without types
                 raise TypeError(f"{each!r} is no tool: put @tool above the function, or make an instance of the class")
+            if not each.name or "signature" not in vars(each):
+                raise TypeError(f"{type(each).__name__} is no tool yet: call super().__init__() in its __init__")
             if each.name in self._tools:
                 raise ValueError(f"two tools are called {each.name!r}: give one of them another name, @tool(name=...)")
             self._tools[each.name] = each
@@ -43,7 +47,7 @@ class Palette:
         Raises:
             CorrectableRuntimeLLMException: There is none; the nearest names are given.
         """
-        found = self._tools.get(name)
+        found = self.get(name)
         if found is None:
             raise self._unknown(name)
         return found
@@ -52,7 +56,7 @@ class Palette:
         """Give what a model is shown of the tools."""
         if self._definitions is None:
             definitions = tuple(each.definition() for each in self._tools.values())
-            if any(each.current_choices for each in self._tools.values()):
+            if any(each.has_choices for each in self._tools.values()):
                 # Choices are asked each time.
                 return definitions
             self._definitions = definitions
@@ -71,20 +75,22 @@ class Palette:
 
         Returns:
             A job whose result is the one result of the call, failure or not. Only what stops the job itself, such as
-            its time budget or a cancel, makes the job fail.
+            its time budget or a cancel, makes the job fail; `Boundary.stopped` makes a result of that.
         """
-        found = self._tools.get(name)
+        found = self.get(name)
         if found is None:
             return _UnknownToolJob(name, call_id, self._unknown(name), on_failure)
         return call_job(found, call_id, raw_arguments, on_failure)
 
     def unknown_result(self, name: str, *, call_id: str = "", on_failure: FailureHook | None = None) -> ToolResult:
         """Give the result of a call of a tool that does not exist."""
-        return _refused(name, call_id, self._unknown(name), on_failure, None)
+        return _UnknownToolJob(name, call_id, self._unknown(name), on_failure).refused(None)
 
     def get(self, name: str) -> Tool[..., Any] | None:
         """Give the tool of a name, or None."""
-        return self._tools.get(name)
+        # A model may ask for anything, and not everything can be looked up.
+        asked = cast("object", name)
+        return self._tools.get(asked) if isinstance(asked, str) else None
 
     def __iter__(self) -> Iterator[Tool[..., Any]]:
         return iter(self._tools.values())
@@ -102,8 +108,8 @@ class Palette:
         elif len(names) <= _ALL_NAMED:
             hint = f"The tools are {', '.join(_nearest_first(name, names))}."
         else:
-            near = nearest(name, names)
-            hint = f"The nearest names are {', '.join(near)}; there are {len(names) - len(near)} others."
+            near = nearest(as_text(name), names)
+            hint = f"Of the {len(names)} tools, look at {', '.join(near)}."
         return CorrectableRuntimeLLMException(f"There is no tool '{brief(name, limit=64)}'. {hint}")
 
 
@@ -115,25 +121,20 @@ class _UnknownToolJob(Job[ToolResult]):
     ) -> None:
         self.name = brief(name, limit=64) or "(no name)"
         self._call_id = call_id
-        self._failure = failure
         self._on_failure = on_failure
+        self._failure = failure
 
     async def run(self, resources: Resources, context: JobContext) -> ToolResult:
         """Give the result of a call that could not be made."""
         del resources
-        return _refused(self.name, self._call_id, self._failure, self._on_failure, context)
+        return self.refused(context)
 
-
-def _refused(
-    name: str,
-    call_id: str,
-    failure: CorrectableRuntimeLLMException,
-    on_failure: FailureHook | None,
-    context: JobContext | None,
-) -> ToolResult:
-    return Boundary(name, call_id=call_id, on_failure=on_failure, context=context).failed(failure, Stage.LOOKUP)
+    def refused(self, context: JobContext | None) -> ToolResult:
+        """Give that result."""
+        boundary = Boundary(self.name, call_id=self._call_id, on_failure=self._on_failure, context=context)
+        return boundary.failed(self._failure, Stage.LOOKUP)
 
 
 def _nearest_first(name: str, names: list[str]) -> list[str]:
-    near = nearest(name, names)
+    near = nearest(as_text(name), names)
     return near + [each for each in names if each not in near]

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from inspect import isawaitable, iscoroutine
 from typing import Any, Final, Self
 
 from pydantic_core import to_json
 
 from nucleo.errors import LLMReadableException
-from nucleo.errors.masking import mask
 from nucleo.errors.text import alter_verdicts, cut
 
 CONTENT_LIMIT: Final = 100_000
@@ -58,25 +58,27 @@ class ToolResult:
 
         Raises:
             ValueError: The value cannot be serialised.
+            TypeError: It is awaitable.
         """
-        content = to_text(value) or NO_OUTPUT
+        content = to_text(value)
+        if not content or content.isspace():
+            # Some providers refuse a request in which a result is blank.
+            content = NO_OUTPUT
+        elif not content.isascii():
+            content = _encodable(content)
         if "correctable" in content:
             content = alter_verdicts(content)
         return cls(content=cut(content, CONTENT_LIMIT) if len(content) > CONTENT_LIMIT else content, value=value)
 
     @classmethod
-    def failed(cls, failure: LLMReadableException, *, stage: Stage, secrets: list[str] | None = None) -> Self:
+    def failed(cls, failure: LLMReadableException, *, stage: Stage) -> Self:
         """Make the result of a failure.
 
         Args:
             failure: The failure.
             stage: Where the call failed.
-            secrets: Values of secret arguments, masked wherever they come up.
         """
-        text = failure.explain_to_llm()
-        return cls(
-            content=mask(text, secrets=secrets) if secrets else text, is_error=True, failure=failure, stage=stage
-        )
+        return cls(content=failure.explain_to_llm(), is_error=True, failure=failure, stage=stage)
 
     def for_anthropic(self, call_id: str) -> dict[str, Any]:
         """Give the content block ``tool_result`` of Anthropic's Messages API."""
@@ -93,7 +95,27 @@ def to_text(value: object) -> str:
 
     Raises:
         ValueError: JSON cannot hold it.
+        TypeError: It is awaitable: a body that is not async gave back what only an async one may.
     """
     if isinstance(value, str):
-        return value
-    return "" if value is None else to_json(value, inf_nan_mode="strings").decode()
+        # Of an enumeration of texts the text, not its name.
+        return value if type(value) is str else str.__str__(value)
+    if value is None:
+        return ""
+    try:
+        return to_json(value, inf_nan_mode="strings").decode()
+    except ValueError:
+        if not isawaitable(value):
+            raise
+        if iscoroutine(value):
+            value.close()
+    raise TypeError("it is awaitable: define the tool with async def, or wait for it in the body")
+
+
+def _encodable(text: str) -> str:
+    """Replace lone surrogates, with which no request could be sent."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text

@@ -4,24 +4,29 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, ClassVar, Final, Generic, ParamSpec, TypeVar, cast, overload
 
 from nucleo.jobs import Job, JobContext, Requirements, Resources
+from nucleo.jobs.resources import NOTHING
 from nucleo.models import ToolDefinition
+from nucleo.tools.choices import Choices, with_choices
 from nucleo.tools.docstring import read_docstring
-from nucleo.tools.signature import Choices, read_signature, with_choices
+from nucleo.tools.signature import read_signature
 
 P = ParamSpec("P")
 R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+V = TypeVar("V")
 
 DEFAULT_TIMEOUT: Final = 30.0
 """Seconds a call of a tool may take unless it says otherwise."""
 # What both Anthropic and OpenAI accept: https://docs.anthropic.com/en/api/messages, `tools.name`.
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_NO_CHOICES: Final[Choices] = {}
+_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-class Tool(Generic[P, R]):
+class Tool(Generic[P, R_co]):
     """Something a model may call.
 
     Most tools are functions under `@tool`. The long form is a subclass: its docstring is the description, the
@@ -55,7 +60,7 @@ class Tool(Generic[P, R]):
     description: str = ""
     timeout: float | None = DEFAULT_TIMEOUT
     read_only: bool = False
-    choices: ClassVar[Choices] = _NO_CHOICES
+    choices: ClassVar[Choices] = {}
 
     def __init__(self) -> None:
         cls = type(self)
@@ -79,7 +84,7 @@ class Tool(Generic[P, R]):
         docstring: str | None,
         timeout: float | None,
         read_only: bool,
-        choices: Choices,
+        choices: object,
     ) -> None:
         read = read_docstring(docstring)
         self.name = _checked_name(name)
@@ -90,23 +95,24 @@ class Tool(Generic[P, R]):
             )
         self.timeout = _checked_timeout(name, timeout)
         self.read_only = read_only
-        self.threaded = not inspect.iscoroutinefunction(body)
-        self.signature = read_signature(body, name=name, descriptions=read.parameters)
-        unknown = set(choices) - set(self.signature.names)
-        if unknown:
-            raise ValueError(f"tool {name}: choices for {', '.join(sorted(unknown))}, which it has no parameter for")
-        self.current_choices = choices
+        self.threaded = not _is_async(body, name)
+        self.signature, self._choices = read_signature(body, name=name, descriptions=read.parameters, choices=choices)
+        self.has_choices = bool(self._choices)
+        has_needs = type(self).requirements is not cast("Any", Tool).requirements
+        self.needs_job = has_needs or self.signature.context is not None
         self._body = body
 
     def requirements(self) -> Requirements:
         """Say what the body needs. Asked before every call."""
-        return _NOTHING
+        return NOTHING
 
     @property
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments, an object; with the values that choices have at this moment."""
         schema = self.signature.schema
-        return with_choices(schema, self.current_choices) if self.current_choices else schema
+        if not self._choices:
+            return schema
+        return with_choices(schema, self._choices, shown=self.signature.shown, tool=self.name)
 
     def definition(self) -> ToolDefinition:
         """Give what a model is shown of the tool."""
@@ -126,9 +132,14 @@ class Tool(Generic[P, R]):
         values = self.signature.bound(values, resources, context)
         positional = self.signature.positional
         if positional:
-            return self._body(*[values.pop(name) for name in positional if name in values], **values)
+            first = [values.pop(name, default) for name, default in positional]
+            return self._body(*first, **values)
         return self._body(**values)
 
+    @overload
+    def job(self: "Tool[..., Coroutine[Any, Any, V]]", **arguments: Any) -> Job[V]: ...
+    @overload
+    def job(self: "Tool[..., V]", **arguments: Any) -> Job[V]: ...
     def job(self, *args: Any, **arguments: Any) -> Job[Any]:
         """Make a job of one call, whose result is the tool's value and whose failures are typed.
 
@@ -145,36 +156,37 @@ class Tool(Generic[P, R]):
             raise TypeError(f"{self.name}.job takes arguments by name, such as {self.name}.job({self._example()})")
         return value_job(self, arguments)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Call the body directly."""
-        return cast("R", self._body(*args, **kwargs))
+        return cast("R_co", self._body(*args, **kwargs))
 
     def __repr__(self) -> str:
         return f"<Tool {self.name}>"
 
     def _example(self) -> str:
-        return f"{next(iter(self.signature.names), 'name')}=..."
+        return f"{next(iter(self.signature.shown), 'name')}=..."
 
 
-class FunctionTool(Tool[P, R]):
+class FunctionTool(Tool[P, R_co]):
     """A tool made of a function by `@tool`."""
 
     def __init__(
         self,
-        function: Callable[P, R],
+        function: Callable[P, R_co],
         *,
         name: str | None = None,
         timeout: float | None = DEFAULT_TIMEOUT,
         read_only: bool = False,
-        choices: Choices = _NO_CHOICES,
+        choices: Choices | None = None,
     ) -> None:
+        _check_function(function)
         self.description = ""
         self.__doc__ = function.__doc__
         self.__name__ = getattr(function, "__name__", "")
         self.__wrapped__ = function
         self._define(
             function,
-            name=name or self.__name__,
+            name=self.__name__ if name is None else name,
             docstring=function.__doc__,
             timeout=timeout,
             read_only=read_only,
@@ -183,8 +195,6 @@ class FunctionTool(Tool[P, R]):
 
 
 @overload
-def tool(function: Callable[P, Coroutine[Any, Any, R]], /) -> Tool[P, Coroutine[Any, Any, R]]: ...
-@overload
 def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
 @overload
 def tool(
@@ -192,7 +202,7 @@ def tool(
     name: str | None = None,
     timeout: float | None = DEFAULT_TIMEOUT,
     read_only: bool = False,
-    choices: Choices = _NO_CHOICES,
+    choices: Choices | None = None,
 ) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
 def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a tool of a function with a docstring and annotations.
@@ -213,17 +223,36 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
             return FunctionTool(decorated, **options)
 
         return decorate
-    if not callable(function):
-        raise TypeError(f"@tool takes a function, not {function!r}; options are given by name: @tool(timeout=5)")
     return FunctionTool(function, **options)
 
 
-_NOTHING: Final = Requirements()
+def _check_function(function: object) -> None:
+    if not callable(function):
+        raise TypeError(f"@tool takes a function, not {function!r}; options are given by name: @tool(timeout=5)")
+    if inspect.isclass(function):
+        raise TypeError(
+            f"@tool takes a function, not the class {function.__name__}: a class that is a tool extends Tool"
+        )
+    if isinstance(function, Tool):
+        raise TypeError(f"{function!r} is a tool already")
+    if isinstance(function, partial):
+        raise TypeError("@tool takes a function, not a partial, which has no docstring: write a function around it")
 
 
-def _checked_name(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name for a tool: use 1 to 64 letters, digits, underscores and hyphens")
+def _is_async(body: Callable[..., Any], name: str) -> bool:
+    target = body if inspect.isroutine(body) else type(body).__call__
+    if inspect.isgeneratorfunction(target) or inspect.isasyncgenfunction(target):
+        raise TypeError(f"tool {name} yields, but a call has one result: collect what it yields and return a list")
+    return inspect.iscoroutinefunction(target)
+
+
+def _checked_name(given: str) -> str:
+    name = cast("object", given)
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(
+            f"{name!r} is no name for a tool: use 1 to 64 letters, digits, underscores and hyphens, "
+            "@tool(name='find_order')"
+        )
     return name
 
 
@@ -239,4 +268,4 @@ def _checked_timeout(name: str, given: float | None) -> float | None:
 
 
 def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    return _WORD.sub("_", name).lower()
