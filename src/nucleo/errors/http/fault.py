@@ -9,7 +9,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
@@ -84,7 +84,11 @@ def say_more(fault: Fault, body: Body, places: Iterable[str]) -> None:
 
 def normal_code(code: object) -> str:
     """Bring a code to one form: ``com.amazonaws.x#ThrottlingException`` and ``throttling`` are the same."""
-    text = str(code)[:CODE_LIMIT]
+    return _normal(str(code)[:CODE_LIMIT])
+
+
+@lru_cache(maxsize=1024)
+def _normal(text: str) -> str:
     if text[:1] == "-" and text[1:].isdigit():
         return text
     text = (
@@ -185,7 +189,7 @@ def _from_object(fault: Fault, fields: dict[str, Any], depth: int) -> None:
         _add_code(fault, own)
     if parts.name and depth >= _DEPTH - 1 and (parts.messages or parts.lists):
         _add_code(fault, parts.name)
-    _say_parts(fault, parts, about_of(fields) if parts.has_field else "")
+    _say_parts(fault, parts, about_of(parts) if parts.fields else "")
     if listed.message:
         for text in (listed.message, *listed.details):
             _say(fault, text)

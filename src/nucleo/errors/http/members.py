@@ -109,9 +109,10 @@ def canonical(name: str) -> str:
 class Parts:
     """The members of an object by what they are, each with its rank: the lower, the more specific."""
 
-    __slots__ = ("codes", "error", "has_field", "lists", "messages", "name", "nests", "others", "title")
+    __slots__ = ("codes", "error", "fields", "lists", "messages", "name", "nests", "others", "title")
 
     def __init__(self) -> None:
+        self.fields: list[tuple[int, Any]] = []
         self.codes: list[tuple[int, str | int]] = []
         self.messages: list[tuple[int, str]] = []
         self.nests: list[tuple[int, dict[str, Any]]] = []
@@ -120,14 +121,13 @@ class Parts:
         self.title = ""
         self.error = ""
         self.name = ""
-        self.has_field = False
 
 
 CODE_RANK: Final = {name: rank for rank, name in enumerate(_CODE_KEYS)}
 _MESSAGE_RANK: Final = {name: rank for rank, name in enumerate(_MESSAGE_KEYS)}
 _NEST_RANK: Final = {name: rank for rank, name in enumerate(_NESTS)}
 _LIST_RANK: Final = {name: rank for rank, name in enumerate(_LISTS)}
-_FIELDS: Final = frozenset({*_FIELD_KEYS, "source"})
+_FIELD_RANK: Final = {name: rank for rank, name in enumerate(_FIELD_KEYS)}
 
 
 def sorted_out(fields: Mapping[str, Any]) -> Parts:
@@ -135,21 +135,28 @@ def sorted_out(fields: Mapping[str, Any]) -> Parts:
     parts = Parts()
     for raw, value in fields.items():
         name = canonical(raw)
-        if name in _FIELDS:
-            parts.has_field = True
+        if name in _FIELD_RANK:
+            parts.fields.append((_FIELD_RANK[name], value))
         if isinstance(value, str):
             _sort_text(parts, name, value)
         elif isinstance(value, dict):
-            if name in _NEST_RANK:
-                parts.nests.append((_NEST_RANK[name], cast("dict[str, Any]", value)))
-            elif name in _LIST_RANK:
-                parts.lists.append((_LIST_RANK[name], cast("Any", value)))
+            _sort_object(parts, name, cast("dict[str, Any]", value))
         elif isinstance(value, list):
             if name in _LIST_RANK:
                 parts.lists.append((_LIST_RANK[name], cast("Any", value)))
         elif isinstance(value, int) and (name in CODE_RANK or name == "error"):
             parts.codes.append((CODE_RANK.get(name, len(CODE_RANK)), value))
     return parts
+
+
+def _sort_object(parts: Parts, name: str, value: dict[str, Any]) -> None:
+    if name == "source":
+        for key in list(value)[:8]:
+            parts.fields.append((_FIELD_RANK.get(canonical(key), len(_FIELD_RANK)), value[key]))
+    elif name in _NEST_RANK:
+        parts.nests.append((_NEST_RANK[name], value))
+    elif name in _LIST_RANK:
+        parts.lists.append((_LIST_RANK[name], value))
 
 
 def _sort_text(parts: Parts, name: str, value: str) -> None:
@@ -166,25 +173,22 @@ def _sort_text(parts: Parts, name: str, value: str) -> None:
         parts.title = parts.title or value
     elif name in _NAME_KEYS and _CODE_SHAPE.fullmatch(value):
         parts.name = value
-    elif name not in _FIELDS:
+    elif name not in _FIELD_RANK:
         parts.others.append(value)
 
 
-def about_of(members: Mapping[str, Any]) -> str:
+def about_of(parts: Parts) -> str:
     """Name the field that an entry is about; empty when it names none."""
-    source = members.get("source")
-    inner = cast("dict[str, Any]", source) if isinstance(source, dict) else {}
-    fields = {canonical(name): value for name, value in (*members.items(), *inner.items())}
-    for name in _FIELD_KEYS:
-        value = fields.get(name)
+    for _, value in sorted(parts.fields, key=_rank):
         if isinstance(value, list):
-            parts = [str(part) for part in cast("list[Any]", value)[:8] if isinstance(part, str | int)]
-            value = ".".join(part for part in parts if part not in {"body", "query", "path"}) or ".".join(parts)
-        if (
-            isinstance(value, str)
-            and value
-            and len(value) <= CODE_LIMIT
-            and not value.startswith(("http", "/v", "/api"))
-        ):
-            return value
+            steps = [str(step) for step in cast("list[Any]", value)[:8] if isinstance(step, str | int)]
+            name = ".".join(step for step in steps if step not in {"body", "query", "path"}) or ".".join(steps)
+        else:
+            name = value if isinstance(value, str) else ""
+        if 0 < len(name) <= CODE_LIMIT and not name.startswith(("http", "/v", "/api")):
+            return name
     return ""
+
+
+def _rank(part: tuple[int, object]) -> int:
+    return part[0]
