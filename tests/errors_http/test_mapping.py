@@ -232,3 +232,28 @@ def test_only_the_path_of_an_address_is_kept():
     assert failure.endpoint == "/v1/things"
     assert "pw" not in failure.llm_message
     assert "abc" not in failure.llm_message
+
+
+@pytest.mark.parametrize("location", ["/authors/12", "https://blog.example.com/v2", "/assorted", "/catalog/in"])
+def test_a_redirect_to_any_other_place_is_about_no_credentials(location):
+    assert type(failed(302, headers={"Location": location})) is HttpUnmappedStatusException
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "/login",
+        "https://accounts.example.com/o/oauth2/auth?x",
+        "/auth/start",
+        "/users/sign_in",
+        "https://sso.example.com/",
+    ],
+)
+def test_a_redirect_to_where_people_log_in_is_about_credentials(location):
+    assert type(failed(302, headers={"Location": location})) is Http401Exception
+
+
+def test_what_the_caller_sent_is_masked_in_the_path_too():
+    failure = failed(404, url="https://api.example.com/bot/my-own-secret-77/getMe", secrets=["my-own-secret-77"])
+    assert "my-own-secret-77" not in failure.endpoint
+    assert "my-own-secret-77" not in failure.explain_to_llm()

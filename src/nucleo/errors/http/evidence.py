@@ -3,6 +3,7 @@
 The order is in the docstring of `nucleo.errors.http.mapping`.
 """
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -36,6 +37,10 @@ from nucleo.errors.http.phrases import (
 from nucleo.errors.http.quirks import Quirk
 from nucleo.errors.http.retry_after import exhausted_bucket
 
+# Whole words of a path or a host: /authors is a place like any other.
+_LOGIN: Final = re.compile(
+    r"(?:^|[/.?&=_-])(?:log[-_]?in|sign[-_]?in|auth|oauth2?|sso|saml2?|openid|authorize|authenticate)(?![a-z])"
+)
 _REDIRECTION: Final = 300
 _CLIENT_ERROR: Final = 400
 _PAYMENT_REQUIRED: Final = 402
@@ -233,8 +238,7 @@ def _forbidden(answer: Answer) -> Meaning:
 
 def leads_to_login(location: str) -> bool:
     """Tell whether a redirect leads to a page where a person logs in."""
-    target = location[:2048].lower()
-    return any(mark in target for mark in ("login", "log-in", "signin", "sign-in", "/auth", "/sso", "oauth"))
+    return _LOGIN.search(location[:2048].lower()) is not None
 
 
 def _by_coarse_code(answer: Answer) -> Meaning | None:

@@ -22,11 +22,12 @@ from nucleo.errors.accounts import ModelNotFoundException, ProviderRefusalExcept
 from nucleo.errors.http import failures
 from nucleo.errors.http.answer import Answer, read_answer
 from nucleo.errors.http.codes import Meaning
-from nucleo.errors.http.detail import BODY_LIMIT, HttpErrorDetail
+from nucleo.errors.http.detail import BODY_LIMIT, HttpErrorDetail, path_of
 from nucleo.errors.http.envelopes import hides_failure
 from nucleo.errors.http.evidence import meaning_of
 from nucleo.errors.http.headers import RawHeaders, kept_headers
 from nucleo.errors.http.said import said_of
+from nucleo.errors.masking import mask
 from nucleo.errors.root import LLMReadableException
 from nucleo.errors.work import TokenEstimateExceedsLimitException
 
@@ -140,7 +141,7 @@ def _failure(
     detail = HttpErrorDetail(
         status_code=answer.status,
         service=answer.service,
-        endpoint=endpoint,
+        endpoint=mask(path_of(endpoint), secrets=secrets) if secrets else endpoint,
         response_body=text,
         headers=kept_headers(answer.headers),
         retry_after_seconds=answer.wait,
