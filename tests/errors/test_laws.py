@@ -105,7 +105,7 @@ def test_a_failure_survives_copying(failure, copied):
 @given(failures())
 def test_a_failure_is_equal_to_itself_alone_and_can_be_a_key(failure):
     twin = copy.copy(failure)
-    assert failure == failure  # noqa: PLR0124 - the law
+    assert failure == failure
     assert failure != twin
     assert {failure: 1, twin: 2}[failure] == 1
 

@@ -5,7 +5,7 @@ import pickle
 from decimal import Decimal
 
 import pytest
-from failure_specimens import ALL, ARGUMENTS, APPLICATION, detail, is_http, members, specimen
+from failure_specimens import ALL, APPLICATION, ARGUMENTS, detail, is_http, members, specimen
 
 import nucleo.errors as errors
 from nucleo.errors import (

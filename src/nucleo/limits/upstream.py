@@ -13,7 +13,7 @@ from nucleo.errors import (
     UpstreamThrottleException,
 )
 from nucleo.errors.chain import walk_chain
-from nucleo.errors.text import as_text, brief, seconds
+from nucleo.errors.text import as_text, brief, masked, seconds
 
 
 class UpstreamEffect(Enum):
@@ -66,8 +66,8 @@ class UpstreamFailure:
         detail = next((text for text in details if isinstance(text, str)), as_text(error))
         return cls(
             status_code=0 if answer is None else answer.status_code,
-            service=service or (answer.service if answer is not None else "the service"),
-            detail=brief(detail if answer is None else answer.said or ""),
+            service=brief(service or (answer.service if answer is not None else "the service")),
+            detail=brief(masked(detail if answer is None else answer.said or "")),
             retry_after_seconds=wait,
         )
 
