@@ -69,7 +69,10 @@ SAID = [
 ]
 
 UNSAID = [
-    *({"Retry-After": value} for value in ("", "-10", "inf", "nan", "1_000", "1e3", "0x10", "+5", "60 seconds", "٥")),
+    *(
+        {"Retry-After": value}
+        for value in ("", "-10", "inf", "nan", "1_000", "1e3", "0x10", "+5", "60 seconds", "\u0665")
+    ),
     *({"Retry-After": value} for value in ("60, 60", "soon", "9" * 40, "Fri, 31 Feb 2023 16:26:57 GMT", "1.5.2", ".5")),
     {"Retry-After": "Fri, 29 Sep 99999 16:26:57 GMT"},
     {"X-RateLimit-Remaining": "3", "X-RateLimit-Reset": "7"},

@@ -29,7 +29,8 @@ _ACCOUNT: Final = re.compile(
     re.IGNORECASE,
 )
 _MISSING: Final = re.compile(
-    r"['\"`)]?\s{1,3}+(?:was |is |were |could )?(?:not (?:be )?(?:found|known|valid)|does(?: not|n't) exist|unknown|missing)",
+    r"['\"`)]?\s{1,3}+(?:was |is |were |could )?"
+    r"(?:not (?:be )?(?:found|known|valid)|does(?: not|n't) exist|unknown|missing)",
     re.IGNORECASE,
 )
 # Stripe, Twilio and AWS write an account without calling it one.

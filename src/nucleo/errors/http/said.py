@@ -87,28 +87,37 @@ def said_of(
     if quote is None:
         quote = status_code < _SERVER_ERROR
     trace = _trace_id(body, headers)
-    if body.kind == "empty" and not (fault is not None and fault.message):
-        # Some services put their message in a header alone.
-        return _with_id(EMPTY, trace)
     if body.kind == "binary":
         return _with_id(f"the answer was not text ({body.size:,} bytes)", trace)
     if body.kind == "html":
         return cut(_with_id(_page(body.text, secrets, quote=quote), trace), limit)
     fault = fault or read_fault(body, headers)
-    text = _quoted(fault, body, secrets, limit) if quote else _plain(fault, secrets)
+    if body.kind == "empty" and not fault.message:
+        text = _empty(fault, secrets, quote=quote)
+    else:
+        text = _quoted(fault, body, secrets, limit) if quote else _plain(fault, secrets)
     return cut(_with_id(text, trace), limit)
+
+
+def _empty(fault: Fault, secrets: tuple[str, ...], *, quote: bool) -> str:
+    """Tell of an answer without a body; some services put a code, or even their message, in a header alone."""
+    code = one_line(fault.code, secrets=secrets) if quote else ""
+    return f"{EMPTY} (code {code})" if code else EMPTY
 
 
 def _quoted(fault: Fault, body: Body, secrets: tuple[str, ...], limit: int) -> str:
     texts = _outside_lines(_told(fault, limit))
     code, allowed = fault.code, _allowed_values(body.value)
     *lines, code, allowed = clean_lines([*texts, code, allowed], secrets=secrets)
-    message, *details = [_line(line, raw) for line, raw in zip(lines, texts, strict=True)]
-    details = [line for line in details if line and line != message]
-    if message.lower().strip(".!") in _WORTHLESS:
-        message = ""
+    # Of the details only as many were looked at as can be told.
+    message, *details = [_line(line, raw) for line, raw in zip(lines, (fault.message, *fault.details), strict=False)]
+    details = [line for line in details if line and line != message and not _is_worthless(line)]
     if not message and not details:
-        return f"no message, only the code {code}" if code else _compact(body, secrets, limit)
+        return _without_message(code, body, secrets, limit)
+    if _is_worthless(message):
+        message = ""
+        if not details:
+            return _without_message(code, body, secrets, 0)
     parts = [f'"{message}"'] if message else []
     if details:
         parts.append("; ".join(f'"{line}"' for line in details))
@@ -117,6 +126,16 @@ def _quoted(fault: Fault, body: Body, secrets: tuple[str, ...], limit: int) -> s
     if allowed:
         parts.append(f"(allowed: {allowed})")
     return " ".join(parts)
+
+
+def _without_message(code: str, body: Body, secrets: tuple[str, ...], limit: int) -> str:
+    if code and not _is_worthless(code):
+        return f"no message, only the code {code}"
+    return _compact(body, secrets, limit) if limit and not code else "no reason was given"
+
+
+def _is_worthless(text: str) -> bool:
+    return text.lower().strip(".! ") in _WORTHLESS
 
 
 def _told(fault: Fault, limit: int) -> list[str]:
@@ -158,7 +177,7 @@ def _plain(fault: Fault, secrets: tuple[str, ...]) -> str:
         message = one_line(raw, secrets=secrets)
         plain = message.lower()
         kept = not any(mark in plain for mark in _SUSPICIOUS)
-        if message and kept and plain.strip(".!") not in _WORTHLESS:
+        if message and kept and not _is_worthless(plain):
             return f'"{message.replace(chr(34), chr(39))}"'
     return "it gave no reason that helps"
 

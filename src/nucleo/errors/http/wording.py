@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from nucleo.errors.masking import mask
-from nucleo.errors.text import clean_text
+from nucleo.errors.text import alter_verdicts, clean_text
 
 _SCAN: Final = 16_384
 """Characters of one text that are looked at; far more than is ever shown."""
@@ -46,7 +46,7 @@ _ELEMENTS: Final = frozenset(
     )
 )
 _COMBINING: Final = re.compile(
-    r"([\u0300-\u036f\u0489\u1ab0-\u1aff\u20d0-\u20ff]{2})[\u0300-\u036f\u0489\u1ab0-\u1aff\u20d0-\u20ff]{1,400}+"
+    r"([\u0300-\u036f\u0489\u1ab0-\u1aff\u20d0-\u20ff]{2})[\u0300-\u036f\u0489\u1ab0-\u1aff\u20d0-\u20ff]++"
 )
 # The roots of a file system; those that an address of a service may begin with as well need three parts or a file.
 _PATH: Final = re.compile(
@@ -104,7 +104,7 @@ def _without_commands(text: str) -> str:
 def _without_markup(text: str) -> str:
     if "&" in text:
         # Once only: what was escaped twice was meant to be read as it stands.
-        text = clean_text(html.unescape(text))
+        text = clean_text(_ANSI.sub("", html.unescape(text)))
     if "<" not in text:
         return text
     text = _COMMENT.sub(" ", text) if "<!--" in text or "<s" in text else text
@@ -132,8 +132,9 @@ def _without_places(text: str) -> str:
     if not text.isascii():
         text = clean_text(_COMBINING.sub(r"\1", text))
     elif text.isprintable() and "  " not in text and text[:1] != " " and text[-1:] != " ":
-        return text
-    return " ".join(text.split())
+        return alter_verdicts(text) if "[" in text else text
+    # Last, since what was taken out may have stood between the parts of a verdict.
+    return alter_verdicts(" ".join(text.split()))
 
 
 def _without_hosts(text: str) -> str:
