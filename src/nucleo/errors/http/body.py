@@ -182,7 +182,7 @@ def _unwrapped(value: Any, depth: int) -> Any:
         depth -= 1
         if isinstance(value, list) and len(cast("list[Any]", value)) == 1:
             value = cast("list[Any]", value)[0]
-        elif isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
+        elif isinstance(value, str) and value.lstrip()[:1] in {"{", "[", '"'}:
             inner = _json(value.strip())
             if inner is _ABSENT:
                 break
