@@ -247,13 +247,12 @@ def test_the_chain_of_causes_is_flattened_once_with_our_own_as_themselves_and_ot
 
 
 def test_a_context_is_part_of_the_chain_that_is_pickled():
-    try:
+    with pytest.raises(SeatTaken) as caught:
         try:
             raise ValueError("root")
         except ValueError:
             raise SeatTaken("1A")  # noqa: B904 - the implicit context is what is tested
-    except SeatTaken as failure:
-        assert str(pickle.loads(pickle.dumps(failure)).__cause__) == "builtins.ValueError: root"
+    assert str(pickle.loads(pickle.dumps(caught.value)).__cause__) == "builtins.ValueError: root"
 
 
 def test_what_cannot_be_loaded_again_is_left_behind_before_it_is_sent():

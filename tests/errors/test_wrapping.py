@@ -85,11 +85,9 @@ def test_a_cause_goes_before_a_context_and_a_suppressed_context_is_not_looked_at
     error.__context__ = hidden
     error.__cause__ = seen
     assert unwrap(error) is seen
-    try:
-        raise ValueError("outer") from None
-    except ValueError as suppressed:
-        suppressed.__context__ = hidden
-        assert isinstance(unwrap(suppressed), SystemException)
+    suppressed = in_context(ValueError("outer"), hidden)
+    suppressed.__suppress_context__ = True
+    assert isinstance(unwrap(suppressed), SystemException)
 
 
 def test_an_exception_from_outside_becomes_a_system_error_that_says_nothing_of_it_to_the_model():
