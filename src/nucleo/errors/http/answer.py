@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 from nucleo.errors.http.body import Body, read_body
 from nucleo.errors.http.fault import Fault, read_fault, say_more
 from nucleo.errors.http.headers import RawHeaders, lower_headers
-from nucleo.errors.http.quirks import Quirk, quirk_of
+from nucleo.errors.http.quirk import Quirk
+from nucleo.errors.http.quirks import quirk_of
 from nucleo.errors.http.retry_after import parse_retry_after
 
 

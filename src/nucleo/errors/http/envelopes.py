@@ -33,7 +33,9 @@ _BESIDE_ERROR: Final = frozenset(
     }
 )
 """What may stand beside `error` in an envelope that holds nothing else."""
-_BESIDE_ERRORS: Final = frozenset({"data", "extensions", "results", "notifications", "lastbookmarks", *_BESIDE_ERROR})
+_BESIDE_ERRORS: Final = frozenset(
+    {"data", "extensions", "results", "notifications", "lastbookmarks", "accountid", *_BESIDE_ERROR}
+)
 _GOOD_CODES: Final = frozenset({"", "0", "ok", "success", "none", "200"})
 
 

@@ -34,7 +34,7 @@ from nucleo.errors.http.phrases import (
     ROUTE,
     THROTTLE,
 )
-from nucleo.errors.http.quirks import Quirk
+from nucleo.errors.http.quirk import Quirk
 from nucleo.errors.http.retry_after import exhausted_bucket
 
 # Whole words of a path or a host: /authors is a place like any other.

@@ -65,6 +65,8 @@ def read_fault(body: Body, headers: Mapping[str, str]) -> Fault:
     _from_headers(fault, headers)
     if body.kind == "json":
         _from_value(fault, body.value, _DEPTH)
+        if not fault.message and _is_field_map(body.value):
+            _from_list(fault, body.value, 1)
     elif body.kind == "xml":
         _from_xml(fault, body.text)
     elif body.kind == "text":
@@ -189,10 +191,12 @@ def _from_object(fault: Fault, fields: dict[str, Any], depth: int) -> None:
         _add_code(fault, own)
     if parts.name and depth >= _DEPTH - 1 and (parts.messages or parts.lists):
         _add_code(fault, parts.name)
-    _say_parts(fault, parts, about_of(parts) if parts.fields else "")
+    about = about_of(parts) if parts.fields else ""
+    _say_parts(fault, parts, about)
     if listed.message:
+        # A field whose messages are a list has none of its own.
         for text in (listed.message, *listed.details):
-            _say(fault, text)
+            _say(fault, text, "" if parts.messages else about)
 
 
 _NOTHING: Final = Fault()
@@ -248,6 +252,18 @@ def _from_list(fault: Fault, value: Any, depth: int) -> None:
             _from_object(fault, entry, depth)
         elif isinstance(item, str):
             _say(fault, item)
+
+
+def _is_field_map(value: Any) -> bool:
+    """Tell whether the whole body is messages by field, as Django REST framework writes it."""
+    if not isinstance(value, dict):
+        return False
+    entries = list(cast("dict[str, Any]", value).values())[:_ITEMS]
+    return bool(entries) and all(isinstance(entry, list) and _begins_with_text(entry) for entry in entries)
+
+
+def _begins_with_text(items: Any) -> bool:
+    return bool(items) and isinstance(items[0], str)
 
 
 def _texts(value: Any, depth: int) -> Iterator[str]:

@@ -37,6 +37,7 @@ _MESSAGE_KEYS: Final = (
     "errorsummary",
     "info",
     "description",
+    "hydradescription",
     "explanation",
     "errormsg",
     "errmsg",
@@ -50,7 +51,18 @@ _MESSAGE_KEYS: Final = (
     "details",
 )
 _TITLE_KEYS: Final = ("title",)
-_FIELD_KEYS: Final = ("field", "param", "parameter", "pointer", "path", "loc", "property", "target", "fieldname")
+_FIELD_KEYS: Final = (
+    "field",
+    "param",
+    "parameter",
+    "pointer",
+    "path",
+    "loc",
+    "property",
+    "target",
+    "fieldname",
+    "propertypath",
+)
 _NESTS: Final = (
     "error",
     "err",
@@ -153,6 +165,9 @@ def _sort_object(parts: Parts, name: str, value: dict[str, Any]) -> None:
     if name == "source":
         for key in list(value)[:8]:
             parts.fields.append((_FIELD_RANK.get(canonical(key), len(_FIELD_RANK)), value[key]))
+    elif name == "message" and isinstance(value.get("value"), str):
+        # OData 2: the message with its language.
+        parts.messages.append((_MESSAGE_RANK[name], value["value"]))
     elif name in _NEST_RANK:
         parts.nests.append((_NEST_RANK[name], value))
     elif name in _LIST_RANK:

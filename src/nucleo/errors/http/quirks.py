@@ -3,56 +3,23 @@
 A host matches itself and everything below it. A service's own client can do more in `classify`.
 """
 
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
 from nucleo.errors.http.codes import Meaning
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quirk:
-    """What is particular about a service.
-
-    Attributes:
-        hosts: Its hosts, or the ends of them.
-        codes: Codes that mean something else here, or only here.
-        words: By words in lower case, what a message that has them means under an error status or in a good one.
-        statuses: What a status means here when neither a code nor a word has spoken.
-        places: Members of the body, without case and separators, in which only this service puts its message.
-        milliseconds: Its Retry-After is in milliseconds.
-        good: Codes that are no failure in a good status.
-        quotes_5xx: Its own words may be quoted also under a 5xx, because they say how to ask for less.
-        source: Where it is documented or was seen.
-    """
-
-    hosts: tuple[str, ...]
-    codes: dict[str, Meaning] = field(default_factory=dict[str, Meaning])
-    words: dict[str, Meaning] = field(default_factory=dict[str, Meaning])
-    statuses: dict[int, Meaning] = field(default_factory=dict[int, Meaning])
-    places: frozenset[str] = frozenset()
-    milliseconds: bool = False
-    good: frozenset[str] = frozenset()
-    quotes_5xx: bool = False
-    source: str = ""
-
-
-def _codes(**by_meaning: str) -> dict[str, Meaning]:
-    """Give codes by their meaning, whose name is the keyword."""
-    return {code: Meaning[name.upper()] for name, codes in by_meaning.items() for code in codes.split()}
-
+from nucleo.errors.http.quirk import Quirk, codes
 
 SCIENCE: Final = (
     Quirk(
         hosts=("ops.epo.org",),
-        codes=_codes(throttle="individualquotaperhour", quota="registeredquotaperweek"),
+        codes=codes(throttle="individualquotaperhour", quota="registeredquotaperweek"),
         words={"fair use policy": Meaning.THROTTLE},
         milliseconds=True,
         source="EPO OPS reference guide: throttling and fair use",
     ),
     Quirk(
         hosts=("pubchem.ncbi.nlm.nih.gov",),
-        codes=_codes(service="pugresttimeout"),
+        codes=codes(service="pugresttimeout"),
         quotes_5xx=True,
         source="PUG REST: status codes; a time-out is answered by asking for less",
     ),
@@ -84,7 +51,7 @@ SCIENCE: Final = (
     ),
     Quirk(
         hosts=("api.biorxiv.org", "api.medrxiv.org"),
-        codes=_codes(not_found="nopostsfound"),
+        codes=codes(not_found="nopostsfound"),
         source="bioRxiv API: nothing found in a 200",
     ),
     Quirk(
@@ -109,7 +76,7 @@ SCIENCE: Final = (
     ),
     Quirk(
         hosts=("api.elsevier.com",),
-        codes=_codes(quota="quotaexceeded"),
+        codes=codes(quota="quotaexceeded"),
         source="Elsevier developer portal: a weekly quota",
     ),
     Quirk(
@@ -131,7 +98,7 @@ SCIENCE: Final = (
 CLOUD: Final = (
     Quirk(
         hosts=("kinesis",),
-        codes=_codes(throttle="limitexceeded"),
+        codes=codes(throttle="limitexceeded"),
         source="Kinesis API: LimitExceededException is a rate here, elsewhere a fixed cap",
     ),
     Quirk(
@@ -141,53 +108,58 @@ CLOUD: Final = (
             "sellingpartnerapi-fe.amazon.com",
             "fcm.googleapis.com",
         ),
-        codes=_codes(throttle="quotaexceeded"),
+        codes=codes(throttle="quotaexceeded"),
         source="Amazon SP-API: QuotaExceeded is its usage plan's rate",
     ),
     Quirk(
         hosts=("api.cloudflare.com",),
-        codes=_codes(unauthorized="10000 9109 6003 10001", throttle="971 10429", service="7003"),
+        codes=codes(unauthorized="10000 9109 6003 10001", throttle="971 10429", service="7003"),
         source="Cloudflare API v4: errors[].code",
     ),
     Quirk(
         hosts=("maps.googleapis.com",),
-        codes=_codes(input="invalidrequest"),
+        codes=codes(input="invalidrequest"),
         good=frozenset({"ok", "zeroresults"}),
         source="Google Maps web services: status codes in the body",
     ),
 )
 BUSINESS: Final = (
     Quirk(
+        hosts=("api.monday.com",),
+        codes=codes(throttle="complexity complexitybudgetexhausted"),
+        source="monday.com API: ComplexityException, in a 200",
+    ),
+    Quirk(
         hosts=("api.github.com",),
         words={"login attempt": Meaning.UNAUTHORIZED},
         source="GitHub REST: rate limits and abuse; login attempts",
     ),
-    Quirk(hosts=("production.plaid.com",), codes=_codes(unauthorized="itemloginrequired"), source="Plaid: item errors"),
+    Quirk(hosts=("production.plaid.com",), codes=codes(unauthorized="itemloginrequired"), source="Plaid: item errors"),
     Quirk(
         hosts=("api.stripe.com",),
-        codes=_codes(input="insufficientfunds carddeclined carderror"),
+        codes=codes(input="insufficientfunds carddeclined carderror"),
         source="Stripe: 402 is about the customer's card, never about our account",
     ),
     Quirk(
         hosts=("connect.squareup.com",),
-        codes=_codes(input="insufficientfunds paymentmethoderror"),
+        codes=codes(input="insufficientfunds paymentmethoderror"),
         source="Square: 402 is about the buyer's card",
     ),
     Quirk(
         hosts=("salesforce.com", "force.com"),
-        codes=_codes(quota="requestlimitexceeded"),
+        codes=codes(quota="requestlimitexceeded"),
         source="Salesforce: REQUEST_LIMIT_EXCEEDED counts the calls of 24 hours",
     ),
     Quirk(
         hosts=("api.hubapi.com",),
-        codes=_codes(quota="daily", throttle="secondly tensecondlyrolling"),
+        codes=codes(quota="daily", throttle="secondly tensecondlyrolling"),
         source="HubSpot usage guidelines: policyName says which window",
     ),
     Quirk(
         hosts=("graph.facebook.com",),
-        codes=_codes(
+        codes=codes(
             not_found="33 803",
-            throttle="4 17 32 613 80000 80001 80002 80003 80004 80005 80006 80008 80009 80014",
+            throttle="4 17 32 613 130429 131056 80000 80001 80002 80003 80004 80005 80006 80007 80008 80009 80014",
             unauthorized="190 102",
             forbidden="10 200 294 368",
             service="1 2",
@@ -196,7 +168,7 @@ BUSINESS: Final = (
     ),
     Quirk(
         hosts=("api.vk.com",),
-        codes=_codes(
+        codes=codes(
             throttle="6 9",
             quota="29",
             unauthorized="5 27 28",
@@ -209,19 +181,19 @@ BUSINESS: Final = (
     ),
     Quirk(
         hosts=("api.weixin.qq.com",),
-        codes=_codes(
+        codes=codes(
             unauthorized="40001 40013 40014 42001", quota="45009", throttle="45011", forbidden="48001", service="-1"
         ),
         source="WeChat: global return codes, in a 200",
     ),
     Quirk(
         hosts=("open.feishu.cn", "open.larksuite.com"),
-        codes=_codes(throttle="99991400 11232", unauthorized="99991663 99991661 99991668", forbidden="99991672"),
+        codes=codes(throttle="99991400 11232", unauthorized="99991663 99991661 99991668", forbidden="99991672"),
         source="Feishu: server-side error codes",
     ),
     Quirk(
         hosts=("discord.com",),
-        codes=_codes(not_found="10003 10008 10013", throttle="20028", forbidden="50001 50013"),
+        codes=codes(not_found="10003 10008 10013", throttle="20028", forbidden="50001 50013"),
         source="Discord: JSON error codes",
     ),
     Quirk(
@@ -236,17 +208,17 @@ BUSINESS: Final = (
     ),
     Quirk(
         hosts=("api.weatherapi.com",),
-        codes=_codes(not_found="1006", quota="2007", unauthorized="2006", forbidden="2008 2009"),
+        codes=codes(not_found="1006", quota="2007", unauthorized="2006", forbidden="2008 2009"),
         source="WeatherAPI.com: error codes",
     ),
     Quirk(
         hosts=("data.fixer.io",),
-        codes=_codes(unauthorized="101", forbidden="102 105", quota="104", not_found="106"),
+        codes=codes(unauthorized="101", forbidden="102 105", quota="104", not_found="106"),
         source="apilayer: error codes, in a 200",
     ),
     Quirk(
         hosts=("api.exchangerate.host",),
-        codes=_codes(unauthorized="101", forbidden="102", quota="104", throttle="106"),
+        codes=codes(unauthorized="101", forbidden="102", quota="104", throttle="106"),
         source="apilayer: error codes, in a 200",
     ),
     Quirk(
@@ -293,9 +265,7 @@ BUSINESS: Final = (
     ),
     Quirk(
         hosts=("api.binance.com",),
-        codes=_codes(
-            throttle="-1003 -1015", unauthorized="-2014 -2015 -1022 -1021", service="-1001", not_found="-2013"
-        ),
+        codes=codes(throttle="-1003 -1015", unauthorized="-2014 -2015 -1022 -1021", service="-1001", not_found="-2013"),
         statuses={418: Meaning.THROTTLE},
         source="Binance Spot API: error codes; 418 for a banned address",
     ),
@@ -312,41 +282,41 @@ BUSINESS: Final = (
     ),
     Quirk(
         hosts=("ws.audioscrobbler.com",),
-        codes=_codes(not_found="6", unauthorized="10 4 9", forbidden="26", throttle="29", service="11 16"),
+        codes=codes(not_found="6", unauthorized="10 4 9", forbidden="26", throttle="29", service="11 16"),
         source="Last.fm API: error codes; 6 is what it says of unknown names",
     ),
     Quirk(
         hosts=("api.stackexchange.com",),
-        codes=_codes(
+        codes=codes(
             throttle="throttleviolation 502", input="400", unauthorized="401 402", forbidden="403", service="404"
         ),
         source="Stack Exchange API: error ids, all under 400",
     ),
     Quirk(
         hosts=("quickbooks.api.intuit.com",),
-        codes=_codes(throttle="3001", unauthorized="3200", not_found="610"),
+        codes=codes(throttle="3001", unauthorized="3200", not_found="610"),
         source="QuickBooks Online: Fault codes",
     ),
     Quirk(
         hosts=("aip.baidubce.com",),
-        codes=_codes(quota="4 17 19", throttle="18 336501 336502", input="100", unauthorized="110 111", forbidden="6"),
+        codes=codes(quota="4 17 19", throttle="18 336501 336502", input="100", unauthorized="110 111", forbidden="6"),
         source="Baidu AI: error codes, in a 200",
     ),
     Quirk(
         hosts=("restapi.amap.com",),
-        codes=_codes(unauthorized="10001 10009", quota="10003 10044", throttle="10004 10021", input="20000 20001"),
+        codes=codes(unauthorized="10001 10009", quota="10003 10044", throttle="10004 10021", input="20000 20001"),
         source="Amap: infocode, in a 200",
     ),
 )
 MODELS: Final = (
     Quirk(
         hosts=("huggingface.co",),
-        codes=_codes(not_found="reponotfound revisionnotfound", forbidden="gatedrepo"),
+        codes=codes(not_found="reponotfound revisionnotfound", forbidden="gatedrepo"),
         source="huggingface_hub: X-Error-Code; a missing repository answers 401",
     ),
     Quirk(
         hosts=("minimax.io", "minimaxi.com"),
-        codes=_codes(
+        codes=codes(
             service="1000 1001 1013",
             throttle="1002 1039",
             unauthorized="1004 2049",
@@ -358,7 +328,7 @@ MODELS: Final = (
     ),
     Quirk(
         hosts=("bigmodel.cn", "api.z.ai"),
-        codes=_codes(
+        codes=codes(
             quota="1113 1304 1308",
             forbidden="1112",
             model_not_found="1211",
@@ -372,10 +342,10 @@ MODELS: Final = (
     ),
     Quirk(
         hosts=("api.mistral.ai",),
-        codes=_codes(overflow="3051", throttle="1300", model_not_found="1500"),
+        codes=codes(overflow="3051", throttle="1300", model_not_found="1500"),
         source="Mistral: the number in `code`",
     ),
-    Quirk(hosts=("api.groq.com",), codes=_codes(quota="blockedapiaccess"), source="Groq: spend limits"),
+    Quirk(hosts=("api.groq.com",), codes=codes(quota="blockedapiaccess"), source="Groq: spend limits"),
 )
 
 QUIRKS: Final = (*SCIENCE, *CLOUD, *BUSINESS, *MODELS)

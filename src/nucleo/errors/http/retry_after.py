@@ -56,6 +56,8 @@ _SENTENCE: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _WAITING: Final = ("try again in", "retry", "reset", "wait", "available in")
+_DATE_MARKS: Final = frozenset("-:/")
+"""What follows the first number of a date or a time of day, which is no length of time."""
 _PART: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,12})?)\s?([a-z]{0,12})", re.IGNORECASE | re.ASCII)
 
 _BODY_SECONDS: Final = (
@@ -323,7 +325,7 @@ def wait_in_words(text: str) -> float | None:
         if hint in lower:
             match = _SENTENCE.search(text)
             break
-    if match is None:
+    if match is None or text[match.end() : match.end() + 1] in _DATE_MARKS:
         return None
     total, found = 0.0, False
     for amount, unit in _PART.findall(match[1]):
