@@ -54,7 +54,7 @@ class _Cargo:
         if isinstance(error, ForeignCause):
             return None, (error.type_name, error.text)
         name = f"{type(error).__module__}.{type(error).__qualname__}"
-        return None, (name, cut(masked(as_text(error)), TEXT_LIMIT))
+        return None, (name, cut(masked(as_text(error), personal=True), TEXT_LIMIT))
 
     def state(self, error: BaseException) -> dict[str, Any]:
         values: Mapping[str, Any] = error.__dict__

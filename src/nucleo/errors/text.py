@@ -103,11 +103,17 @@ def as_text(value: object) -> str:
         return _shown_type(value)
 
 
-def masked(text: str) -> str:
-    """Take secrets and personal data out of a text."""
+def masked(text: str, *, personal: bool = False) -> str:
+    """Take secrets out of a text.
+
+    Args:
+        text: The text.
+        personal: Take personal data out as well, as befits the words of others. An address that the model itself
+            passed as a value is what it has to correct, and stays.
+    """
     from nucleo.errors.masking import mask  # noqa: PLC0415 - loads with the first text that is read
 
-    return mask(text)
+    return mask(text, personal=personal)
 
 
 def clean_text(text: str) -> str:

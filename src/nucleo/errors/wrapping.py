@@ -28,7 +28,7 @@ from nucleo.errors.services import (
     SystemException,
     UpstreamThrottleException,
 )
-from nucleo.errors.text import TEXT_LIMIT, as_text, brief, cut
+from nucleo.errors.text import TEXT_LIMIT, as_text, brief, cut, masked
 from nucleo.errors.work import CancellationException, JobCancelledException, JobTimeoutException
 
 _DETAILS_LIMIT = 1000
@@ -93,7 +93,7 @@ def wrap_with_context(
         translated = _translated(error, service=service)
         found = [] if translated is None else [translated]
     if not found:
-        details = brief(deepest_message(error), limit=_DETAILS_LIMIT)
+        details = brief(masked(deepest_message(error), personal=True), limit=_DETAILS_LIMIT)
         return _caused(ExternalServiceException(service, f"{step}: {details}"), error)
     for failure in found:
         if failure.is_correctable:
