@@ -58,15 +58,14 @@ def read_arguments(raw: object, signature: Signature) -> dict[str, Any]:
 
 
 def _validated(raw: object, signature: Signature) -> dict[str, Any]:
-    adapter = signature.adapter
-    if isinstance(raw, Mapping):
-        return adapter.validate_python(dict(cast("Mapping[str, Any]", raw)))
-    if raw is None or raw == "":
-        return adapter.validate_python({})
     if not isinstance(raw, str | bytes):
+        if raw is None:
+            return signature.validate_python({})
+        if isinstance(raw, Mapping):
+            return signature.validate_python(dict(cast("Mapping[str, Any]", raw)))
         raise ParsingFault(_not_an_object(raw, signature))
     try:
-        return adapter.validate_json(raw)
+        return signature.validate_json(raw)
     except ValidationError as error:
         kind = error.errors(include_url=False, include_input=False, include_context=False)[0]
         if kind["loc"]:
@@ -82,9 +81,9 @@ def _second_reading(raw: str | bytes, signature: Signature, reason: str) -> dict
         once = value
         value = _decoded(once) if once.strip() else None
         if isinstance(value, dict):
-            return signature.adapter.validate_json(once)
+            return signature.validate_json(once)
     if value is None:
-        return signature.adapter.validate_python({})
+        return signature.validate_python({})
     if value is text or isinstance(value, dict):
         # No JSON at all, or what only Python takes for JSON.
         rule = f"the arguments must be one JSON object: {reason}"

@@ -11,8 +11,6 @@ from typing import Annotated, Any, Final, TypeAlias, TypeVar, cast, get_args, ge
 from pydantic import GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from nucleo.errors.masking import mask
-
 T = TypeVar("T")
 
 Path = tuple[str, ...]
@@ -84,6 +82,8 @@ def secret_texts(value: object) -> list[str]:
 
 def mask_all(text: str, secrets: Collection[str]) -> str:
     """Mask secrets in a text; the longest first, so that no part of one is left when one contains another."""
+    from nucleo.errors.masking import mask  # noqa: PLC0415 - loads with the first text that is read
+
     return mask(text, secrets=sorted(secrets, key=len, reverse=True))
 
 

@@ -24,18 +24,22 @@ class Signature:
     """The parameters of a tool.
 
     Attributes:
-        adapter: Checks all arguments of a call at once.
+        validate_json: Checks all arguments of a call at once, as JSON text.
+        validate_python: The same for an object.
         schema: JSON Schema of the arguments, an object.
         shown: For each parameter that a model gives the name it has in the schema, in order.
+        injects: Whether any parameter gets something that is not the model's to give.
         resources: The parameter that gets the resources, or None.
         context: The parameter that gets the context, or None.
         secrets: The parameters that are secret or have secrets in them.
         positional: Parameters that can only be given by position, in order, each with its default.
     """
 
-    adapter: TypeAdapter[dict[str, Any]]
+    validate_json: Callable[[str | bytes], dict[str, Any]]
+    validate_python: Callable[[Any], dict[str, Any]]
     schema: dict[str, Any]
     shown: Mapping[str, str]
+    injects: bool
     resources: str | None
     context: str | None
     secrets: frozenset[str]
@@ -92,9 +96,11 @@ def read_signature(
     for each in secrets:
         schema["properties"][shown[each]].pop("default", None)
     signature = Signature(
-        adapter=adapter,
+        validate_json=adapter.validator.validate_json,
+        validate_python=adapter.validator.validate_python,
         schema=schema,
         shown=shown,
+        injects=bool(injected),
         resources=injected.get("resources"),
         context=injected.get("context"),
         secrets=frozenset(secrets),

@@ -129,8 +129,10 @@ class Tool(Generic[P, R_co]):
 
     def invoke(self, values: dict[str, Any], resources: Resources, context: JobContext | None) -> Any:
         """Call the body with checked arguments; what comes back is the value, or awaitable where it is async."""
-        values = self.signature.bound(values, resources, context)
-        positional = self.signature.positional
+        signature = self.signature
+        if signature.injects:
+            values = signature.bound(values, resources, context)
+        positional = signature.positional
         if positional:
             first = [values.pop(name, default) for name, default in positional]
             return self._body(*first, **values)
