@@ -148,7 +148,7 @@ COARSE: Final[dict[str, Meaning]] = {
     ),
     **_table(Meaning.NOT_FOUND, "notfound grpc5"),
     **_table(Meaning.FORBIDDEN, "forbidden permissiondenied grpc7 unauthorizederror"),
-    **_table(Meaning.UNAUTHORIZED, "unauthorized unauthenticated oauthexception grpc16"),
+    **_table(Meaning.UNAUTHORIZED, "unauthorized unauthenticated oauth grpc16"),
     **_table(Meaning.THROTTLE, "resourceexhausted grpc8"),
     **_table(
         Meaning.SERVICE,

@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from urllib.parse import unquote
 
 from nucleo.errors.http.body import Body
-from nucleo.errors.http.members import CODE_LIMIT, CODE_RANK, Parts, about_of, canonical, sorted_out
+from nucleo.errors.http.members import CODE_LIMIT, CODE_RANK, CODE_SHAPE, Parts, about_of, canonical, sorted_out
 
 _DEPTH: Final = 6
 _ITEMS: Final = 8
@@ -176,7 +176,7 @@ def _from_value(fault: Fault, value: Any, depth: int) -> None:
         _say(fault, value)
 
 
-def _from_object(fault: Fault, fields: dict[str, Any], depth: int) -> None:
+def _from_object(fault: Fault, fields: dict[str, Any], depth: int, *, is_entry: bool = False) -> None:
     if depth <= 0:
         return
     parts = sorted_out(fields)
@@ -189,9 +189,12 @@ def _from_object(fault: Fault, fields: dict[str, Any], depth: int) -> None:
         _add_code(fault, code)
     for _, own in sorted(parts.codes, key=_rank):
         _add_code(fault, own)
-    if parts.name and depth >= _DEPTH - 1 and (parts.messages or parts.lists):
+    if not is_entry and CODE_SHAPE.fullmatch(parts.name) and (parts.messages or parts.lists):
         _add_code(fault, parts.name)
     about = about_of(parts) if parts.fields else ""
+    if is_entry and not about:
+        # In an entry of a list the name is that of the field: RFC 9457's predecessor has it so.
+        about = parts.name
     _say_parts(fault, parts, about)
     if listed.message:
         # A field whose messages are a list has none of its own.
@@ -249,7 +252,7 @@ def _from_list(fault: Fault, value: Any, depth: int) -> None:
             entry = cast("dict[str, Any]", item)
             if isinstance(entry.get("value"), str) and isinstance(entry.get("message"), str):
                 _say(fault, entry["message"], entry["value"])
-            _from_object(fault, entry, depth)
+            _from_object(fault, entry, depth, is_entry=True)
         elif isinstance(item, str):
             _say(fault, item)
 

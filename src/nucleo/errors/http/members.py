@@ -101,13 +101,11 @@ _LISTS: Final = (
     "params",
     "data",
 )
-_NAME_KEYS: Final = frozenset({"name", "id"})
-"""Where some services put the code of the whole answer; anywhere deeper it is a name."""
 CODE_LIMIT: Final = 120
 """Characters of a code, or of the name of a field, that is one."""
 _SEPARATORS: Final = re.compile(r"[^a-z0-9]+")
 _NAME_LIMIT: Final = 40
-_CODE_SHAPE: Final = re.compile(
+CODE_SHAPE: Final = re.compile(
     r"[a-z]{2,30}(?:_[a-z]{2,30}){1,6}|[A-Z]{2,30}(?:_[A-Z]{2,30}){1,6}|unauthorized|forbidden"
 )
 
@@ -186,7 +184,7 @@ def _sort_text(parts: Parts, name: str, value: str) -> None:
         parts.error = value
     elif name in _TITLE_KEYS:
         parts.title = parts.title or value
-    elif name in _NAME_KEYS and _CODE_SHAPE.fullmatch(value):
+    elif (name == "name" and len(value) <= CODE_LIMIT) or (name == "id" and CODE_SHAPE.fullmatch(value)):
         parts.name = value
     elif name not in _FIELD_RANK:
         parts.others.append(value)
