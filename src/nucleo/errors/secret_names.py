@@ -20,7 +20,9 @@ _STRONG: Final = re.compile(
     r"xsrf|jwt|connectionstring|stringtosign|canonicalrequest|securestring|\A(?:xamz|xgoog)"
 )
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_WEAK_LAST: Final = frozenset({"token", "sig", "pw", "pwd", "pass", "auth", "session", "sid", "pin", "otp", "key", "bearer"})
+_WEAK_LAST: Final = frozenset(
+    {"token", "sig", "pw", "pwd", "pass", "auth", "session", "sid", "pin", "otp", "key", "bearer"}
+)
 # Names that end like a secret and are none: figures, cursors and keys of a table. `signature_version` and its like
 # say how something was signed, not with what.
 _HARMLESS_LAST: Final = frozenset(
