@@ -4,7 +4,7 @@ import json
 import sys
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from nucleo.cli.paste import PastedException, PastedResponse, read_response, read_traceback
 from nucleo.errors import LLMReadableException
@@ -99,19 +99,30 @@ def _from_paste(asked: ExplainInput) -> LLMReadableException | None:
 def _from_path(asked: ExplainInput) -> LLMReadableException:
     path = asked.exception or ""
     module_name, colon, name = path.partition(":") if ":" in path else path.rpartition(".")
-    if not colon or not name:
+    if not colon or not name or not module_name:
         raise UnusableInputError(f"{path!r} is no import path: write package.module:name")
+    # What the user names by its path may be imported: that is what was asked for.
+    sys.path.insert(0, "")
+    found: object = None
     try:
-        found: Any = import_module(module_name)
+        found = import_module(module_name)
         for part in name.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:
         raise UnusableInputError(f"{path!r} cannot be imported: {error}") from error
-    if isinstance(found, type) and issubclass(found, BaseException):
-        found = _instance(found, asked.message or "")
-    if not isinstance(found, BaseException):
-        raise UnusableInputError(f"{path!r} is a {type(found).__name__}, not an exception")
-    return _of_exception(found, asked)
+    finally:
+        sys.path.remove("")
+    return _of_exception(_exception_of(found, path, asked), asked)
+
+
+def _exception_of(found: object, path: str, asked: ExplainInput) -> BaseException:
+    if isinstance(found, BaseException):
+        return found
+    if isinstance(found, type):
+        kind = cast("type[object]", found)
+        if issubclass(kind, BaseException):
+            return _instance(kind, asked.message or "")
+    raise UnusableInputError(f"{path!r} is a {type(found).__name__}, not an exception")
 
 
 def _of_response(response: PastedResponse, asked: ExplainInput) -> LLMReadableException | None:
@@ -134,19 +145,21 @@ def _of_exception(error: BaseException, asked: ExplainInput) -> LLMReadableExcep
 
 
 def _rebuilt(pasted: PastedException) -> BaseException:
-    """Make an exception that stands for a pasted one: of its own class where that is there, else of its name."""
+    """Make an exception that stands for a pasted one: of its own class where that is at hand, else of its name.
+
+    Nothing is imported for it: a pasted text must not decide what code runs here. The translations know a foreign
+    exception by the name of its class, so a stand-in of that name is translated like the real one.
+    """
     module_name, _, name = pasted.qualified_name.rpartition(".")
     known = known_type(name)
     if known is not None and module_name.startswith("nucleo."):
+        can = "may correct it" if known.is_correctable else "cannot correct it"
         raise UnusableInputError(
-            f"{name} is a member of the set already: a model may "
-            f"{'correct it' if known.is_correctable else 'not correct it'}. Its fields are not in a traceback, so its "
-            "text cannot be made again from one"
+            f"{name} is a member of the set already: a model {can}. Its fields are not in a traceback, so its text "
+            "cannot be made again from one"
         )
-    try:
-        kind: Any = getattr(import_module(module_name or "builtins"), name)
-    except (ImportError, AttributeError):
-        kind = None
+    module = sys.modules.get(module_name or "builtins")
+    kind: object = getattr(module, name, None)
     if isinstance(kind, type) and issubclass(kind, BaseException):
         return _instance(kind, pasted.message)
     stand_in = type(name, (Exception,), {"__module__": module_name or "builtins"})
@@ -157,9 +170,8 @@ def _instance(kind: type[BaseException], message: str) -> BaseException:
     try:
         return kind(message)
     except Exception:  # noqa: BLE001 - many exceptions want more than a message; their class and text say enough
-        instance = kind.__new__(kind)
-        instance.args = (message,)
-        return instance
+        bare: BaseException = BaseException.__new__(kind, message)
+        return bare
 
 
 def _report(failure: LLMReadableException) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 
 from nucleo.cli.explain import OPERATIONS, ExplainInput, explain_command
+from nucleo.errors import LLMReadableException
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,7 +63,11 @@ def _parser() -> argparse.ArgumentParser:
 def _demo(options: argparse.Namespace) -> int:
     from nucleo.cli.demo import demo  # noqa: PLC0415 - explain must not wait for an HTTP client to load
 
-    return asyncio.run(demo(options.model))
+    try:
+        return asyncio.run(demo(options.model))
+    except LLMReadableException as failure:
+        print(f"nucleo demo: {failure}", file=sys.stderr)
+        return 2
 
 
 def _explain(options: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
 """The tools that a model may call, by name."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from nucleo.errors import CorrectableRuntimeLLMException
 from nucleo.errors.accounts import nearest
@@ -89,7 +89,8 @@ class Palette:
     def get(self, name: str) -> Tool[..., Any] | None:
         """Give the tool of a name, or None."""
         # A model may ask for anything, and not everything can be looked up.
-        return self._tools.get(name) if isinstance(name, str) else None  # type: ignore[redundant-expr] - see above
+        asked = cast("object", name)
+        return self._tools.get(asked) if isinstance(asked, str) else None
 
     def __iter__(self) -> Iterator[Tool[..., Any]]:
         return iter(self._tools.values())

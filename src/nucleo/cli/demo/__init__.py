@@ -14,7 +14,7 @@ from nucleo.conversation import Transcript
 from nucleo.errors import LLMReadableException
 from nucleo.jobs import Dispatcher, JobEvent, ToolFailed
 from nucleo.models import ModelClient as ModelClient
-from nucleo.models import ScriptedModel, ToolResultsMessage
+from nucleo.models import ScriptedModel, ToolResultsMessage, shared_model
 
 _MODEL_BY_KEY = (
     ("ANTHROPIC_API_KEY", "anthropic:claude-sonnet-5"),
@@ -29,6 +29,9 @@ async def demo(model: str | None = None) -> int:
     Args:
         model: ``"provider:name"``; None takes a model whose key is in the environment, else the scripted policy.
 
+    Raises:
+        LLMReadableException: The model cannot be used: no such provider, no package, no key.
+
     Returns:
         The exit code: 0 if every question that can be answered was answered right and the others honestly given up.
     """
@@ -40,6 +43,9 @@ async def demo(model: str | None = None) -> int:
     with OrderService() as service:
         print(f"service: {service.url}, misbehaving on a schedule\n")
         async with OrderClient(base_url=service.url) as client, Dispatcher() as dispatcher:
+            if chosen is not None:
+                # Before the first question, so that a missing key or package is said once.
+                await shared_model(chosen)
             agent = order_agent(client, chosen or ScriptedModel(decide))
             outcomes = [await _ask(dispatcher, agent, question) for question in QUESTIONS]
         show_summary(outcomes)

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 from nucleo.errors import VERDICT_CORRECTABLE
 from nucleo.models import Request, ToolCall, ToolCallResult, ToolResultsMessage, UserMessage
@@ -77,8 +78,8 @@ def _read(orders: Sequence[_Order], name: str, arguments: dict[str, str], result
 
 def _read_answer(order: _Order, name: str, content: str) -> None:
     order.tried.append(name)
-    answer = json.loads(content)
-    for found in answer if isinstance(answer, list) else [answer]:
+    answer: Any = json.loads(content)
+    for found in cast("list[dict[str, str]]", answer if isinstance(answer, list) else [answer]):
         if found.get("number") == order.number:
             order.status = found["status"]
             order.unsure_of_cancel = False

@@ -54,16 +54,16 @@ def show_summary(outcomes: Sequence[Outcome]) -> None:
     print(f"{'':2} {'question':<52} {'answer':<24} {'calls':>5}  failures")
     for outcome in outcomes:
         mark = "ok" if outcome.right else "!!"
-        failures = ", ".join(f"{name} x{count}" for name, count in outcome.failures.items()) or "-"
-        print(
-            f"{mark:2} {_short(outcome.question.text, 52):<52} {_short(_gist(outcome), 24):<24} {outcome.calls:>5}  {failures}"
-        )
+        question, gist = _short(outcome.question.text, 52), _short(_gist(outcome), 24)
+        by_class = ", ".join(f"{name} x{count}" for name, count in outcome.failures.items()) or "-"
+        print(f"{mark:2} {question:<52} {gist:<24} {outcome.calls:>5}  {by_class}")
     right = sum(outcome.right for outcome in outcomes)
-    total: Counter[str] = sum((outcome.failures for outcome in outcomes), Counter())
+    calls = sum(outcome.calls for outcome in outcomes)
+    failures = sum(outcome.failures.total() for outcome in outcomes)
     print("-" * _WIDTH)
     print(
         f"{right} of {len(outcomes)} questions ended right: answered from what the services said, or honestly given "
-        f"up.\n{sum(outcome.calls for outcome in outcomes)} tool calls, {total.total()} failures, none of which stopped the agent."
+        f"up.\n{calls} tool calls, {failures} failures, none of which stopped the agent."
     )
 
 
