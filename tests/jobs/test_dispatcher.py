@@ -180,7 +180,7 @@ def test_the_same_dispatcher_runs_on_one_loop_after_another(body):
 
 def test_a_seeded_dispatcher_names_its_jobs_repeatably(body):
     async def main():
-        async with Dispatcher(random=Random(5)) as dispatcher:  # noqa: S311 - a seed
+        async with Dispatcher(random=Random(5)) as dispatcher:
             handle = dispatcher.submit(body(_seven))
             await handle
             return handle.id

@@ -81,7 +81,7 @@ def test_each_signal_has_its_own_pace(body, signal, low, high):
 
 @given(rerun=st.integers(1, 40), seed=st.integers(), base=st.sampled_from([(5.0, 30.0), (15.0, 90.0)]))
 def test_a_pause_grows_up_to_the_tenth_re_run_and_never_over_five_minutes(rerun, seed, base):
-    pause = pause_before(rerun, base, Random(seed))  # noqa: S311 - a seed
+    pause = pause_before(rerun, base, Random(seed))
     steepness = min(rerun, 10)
     assert base[0] * steepness <= pause <= min(base[1] * steepness, 300)
 
@@ -405,7 +405,7 @@ def test_whatever_comes_the_budgets_hold_and_no_pause_breaks_its_bounds(kinds, r
         "correct": lambda: _correction(JsonParseException("x")),
         "cut": lambda: OutputTruncationRetryException("m", 1, 2),
     }
-    reruns = Reruns(upstream_retries=retries, max_pause=max_pause, random=Random(seed))  # noqa: S311 - a seed
+    reruns = Reruns(upstream_retries=retries, max_pause=max_pause, random=Random(seed))
     granted = {"upstream": 0, "correct": 0, "cut": 0}
     for kind in kinds:
         verdict = reruns.decide(make[kind]())

@@ -169,7 +169,7 @@ async def _wait(handle):
 
 
 async def _run(schedule, planned, seed, events):
-    async with Dispatcher(random=Random(seed), shutdown_grace=100.0) as dispatcher:  # noqa: S311 - a seed
+    async with Dispatcher(random=Random(seed), shutdown_grace=100.0) as dispatcher:
         dispatcher.subscribe(events.append)
         handles = schedule.submit_all(dispatcher, planned)
         for plan, handle in zip(planned, handles, strict=True):
