@@ -110,6 +110,7 @@ Traceback (most recent call last):
         (b"acme.errors.Weird: told\nover two lines", (), "SystemException"),
         (b"KeyboardInterrupt", (), "SystemException"),
         (b"asyncio.exceptions.CancelledError", (), "JobCancelledException"),
+        (b"asyncio.exceptions.CancelledError", ("--service", "shop"), "JobCancelledException"),
         (b"TimeoutError", ("--service", "shop"), "ExternalServiceException"),
     ],
 )

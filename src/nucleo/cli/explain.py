@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 
 from nucleo.cli.paste import PastedException, PastedResponse, read_response, read_traceback
 from nucleo.errors import LLMReadableException
+from nucleo.errors.chain import interpreter_signal
 from nucleo.errors.http import inspect_response
 from nucleo.errors.retry import retry_signal_in
 from nucleo.errors.root import known_type
@@ -139,7 +140,8 @@ def _of_response(response: PastedResponse, asked: ExplainInput) -> LLMReadableEx
 
 
 def _of_exception(error: BaseException, asked: ExplainInput) -> LLMReadableException:
-    if asked.service is None or isinstance(error, LLMReadableException) or retry_signal_in(error) is not None:
+    signal = retry_signal_in(error) or interpreter_signal(error)
+    if asked.service is None or isinstance(error, LLMReadableException) or signal is not None:
         return readable_failure(error)
     return wrap_with_context(error, asked.service, "the parameter", None, "the call")
 
@@ -162,7 +164,7 @@ def _rebuilt(pasted: PastedException) -> BaseException:
     kind: object = getattr(module, name, None)
     if isinstance(kind, type) and issubclass(kind, BaseException):
         return _instance(kind, pasted.message)
-    stand_in = type(name, (Exception,), {"__module__": module_name or "builtins"})
+    stand_in: type[Exception] = type(name, (Exception,), {"__module__": module_name or "builtins"})
     return stand_in(pasted.message)
 
 
