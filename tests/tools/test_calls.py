@@ -365,3 +365,30 @@ def test_readable_generators_are_closed_with_their_readers_and_take_what_is_sent
         third.throw(KeyError("thrown"))
     with pytest.raises(TypeError, match="@llm_readable"):
         llm_readable(7)
+
+
+def test_a_tool_called_while_its_caller_cleans_up_after_a_cancel_is_answered():
+    @tool
+    async def broken() -> str:
+        """Break."""
+        raise KeyError("x")
+
+    results = []
+
+    async def worker():
+        try:
+            await asyncio.sleep(100)
+        except asyncio.CancelledError:
+            results.extend([await call_tool(broken, None), await call_tool(wait, {"seconds": "long"})])
+            results.append(await call_tool(wait, {"seconds": 1}))
+            raise
+
+    async def main():
+        task = asyncio.ensure_future(worker())
+        await asyncio.sleep(1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    run(main())
+    assert [result.stage for result in results] == [Stage.BODY, Stage.VALIDATION, None]

@@ -218,3 +218,15 @@ def test_no_secret_comes_through_wherever_it_stands(secret, before, length):
     result = asyncio.run(call_tool(Palette([unlock]), {"code": secret}, name="unlock"))
     # Its beginning alone is what a text that was cut before it was masked would leave.
     assert secret[:8] not in result.content
+
+
+def test_a_wrong_secret_too_short_to_be_masked_anywhere_is_not_shown_either():
+    @tool
+    def unlock(pin: Secret[int]) -> str:
+        """Unlock."""
+        return ""
+
+    result = called(unlock, {"pin": "x9"})
+    assert result.failure.parameter_name == "pin"
+    assert "x9" not in result.content
+    assert "x9" not in repr(result.failure.to_dict())

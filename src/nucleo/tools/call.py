@@ -52,10 +52,10 @@ async def call_tool(
     if target.needs_job:
         return await _call_in_dispatcher(target, arguments, call_id, on_failure)
     boundary = Boundary(target.name, call_id=call_id, on_failure=on_failure)
+    boundary.watch_cancels()
     values = boundary.arguments(arguments, target)
     if isinstance(values, ToolResult):
         return values
-    boundary.watch_cancels()
     call = _call_in_thread if target.threaded else _call_here
     return await call(target, values, boundary)
 

@@ -32,10 +32,10 @@ class ToolCallJob(Job[ToolResult]):
     async def run(self, resources: Resources, context: JobContext) -> ToolResult:
         """Read the arguments, call the body, make the result."""
         boundary = self._boundary(context)
+        boundary.watch_cancels()
         values = boundary.arguments(self._raw, self._tool)
         if isinstance(values, ToolResult):
             return values
-        boundary.watch_cancels()
         try:
             value = await self._tool.invoke(values, resources, context)
         except BaseException as error:  # noqa: BLE001 - the seam where a tool call returns
