@@ -190,3 +190,20 @@ PIECES = st.sampled_from(
 @settings(max_examples=200)
 def test_masking_never_raises_on_pieces_of_what_it_looks_for(text: str) -> None:
     assert isinstance(mask(text, secrets=["sk-0123", "é/@"]), str)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The value \"<secret>\" for parameter 'pin' is not valid: give a whole number",
+        "The value <SecretStr> for parameter 'password' is not valid: must have 12 characters or more",
+        "give <token>, or nothing",
+    ],
+)
+def test_a_name_that_stands_for_what_is_not_shown_hides_nothing_behind_it(text):
+    assert mask(text) == text
+
+
+def test_an_element_of_a_secret_name_is_still_masked():
+    assert "hunter22" not in mask("<password>hunter22</password>")
+    assert "hunter22" not in mask("<password>hunter22")

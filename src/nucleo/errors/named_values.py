@@ -85,6 +85,9 @@ def _value_at(text: str, at: int, separator: str) -> tuple[int, int] | None:
     strength = secret_name(name)
     if not strength or (separator == ">" and before != "<"):
         return None
+    if separator == ">" and text[at + 1 : at + 2] in {" ", '"', "'", "", ","}:
+        # `<SecretStr> is not valid`: a name for what is not shown, not an element with a value.
+        return None
     opening = _OPENING.match(text, at + len(separator))
     begin = opening.end() if opening else at + len(separator)
     quote = opening[2] if opening else ""
