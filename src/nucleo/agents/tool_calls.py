@@ -41,13 +41,23 @@ class ToolCalls:
                 continue
             job = self._palette.call_job(call.id, call.name, call.arguments)
             handles.append((call, context.submit(job)))
-        for call, handle in handles:
-            try:
-                self._ended[call.id] = await handle
-            except LLMReadableException as failure:
-                tool = self._palette.get(call.name)
-                boundary = Boundary(call.name, call_id=call.id, context=context)
-                self._ended[call.id] = boundary.stopped(failure, threaded=tool is not None and tool.threaded)
+        try:
+            for call, handle in handles:
+                try:
+                    self._ended[call.id] = await handle
+                except LLMReadableException as failure:
+                    tool = self._palette.get(call.name)
+                    boundary = Boundary(call.name, call_id=call.id, context=context)
+                    self._ended[call.id] = boundary.stopped(failure, threaded=tool is not None and tool.threaded)
+        except BaseException:
+            # The run is stopped while it waits for one of them; the others may have ended long ago.
+            for call, handle in handles:
+                if call.id not in self._ended and handle.done() and handle.exception() is None:
+                    self._ended[call.id] = await handle
+            raise
+        self._take_note()
+
+    def _take_note(self) -> None:
         for call in self._calls:
             ended = self._ended[call.id]
             unknown = ended.stage is Stage.LOOKUP
