@@ -16,6 +16,7 @@ from nucleo.errors.http.detail import HttpErrorDetail
 from nucleo.errors.root import ForeignCause, LLMReadableException
 from nucleo.errors.text import TEXT_LIMIT, Opaque, as_text, cut, masked, show_value
 
+_TEXTUAL_BITS = 14_000
 _CHAIN_LIMIT: Final = 50
 _PLAIN: Final = (type(None), bool, int, float, str, bytes, HttpErrorDetail, Opaque)
 _DEEPEST: Final = 3
@@ -61,7 +62,9 @@ class _Cargo:
         return {name: self.portable(value) for name, value in values.items()}
 
     def portable(self, value: object) -> object:
-        if type(value) in _PLAIN or (self.shallow and not isinstance(value, BaseException) and self.loads(value)):
+        # The oldest protocols write a number as text, which Python refuses for thousands of digits.
+        plain = type(value) in _PLAIN and not (isinstance(value, int) and value.bit_length() > _TEXTUAL_BITS)
+        if plain or (self.shallow and not isinstance(value, BaseException) and self.loads(value)):
             return value
         return Opaque(show_value(value), as_text(value))
 
