@@ -465,3 +465,16 @@ def test_a_job_that_has_ended_is_freed_with_its_last_handle(body):
                 gc.enable()
 
     assert run(main())
+
+
+def test_a_body_that_raises_generator_exit_has_failed_and_holds_nobody_up():
+    class Odd(Job[None]):
+        async def run(self, resources, context):
+            raise GeneratorExit
+
+    async def main():
+        async with Dispatcher() as dispatcher:
+            with pytest.raises(SystemException):
+                await dispatcher.submit(Odd())
+
+    run(main())

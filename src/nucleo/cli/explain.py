@@ -127,7 +127,9 @@ def _exception_of(found: object, path: str, asked: ExplainInput) -> BaseExceptio
 
 
 def _of_response(response: PastedResponse, asked: ExplainInput) -> LLMReadableException | None:
-    operation = asked.operation or ("write" if asked.method in {"POST", "PUT", "PATCH", "DELETE"} else "fetch")
+    operation = asked.operation or (
+        "write" if (asked.method or "").upper() in {"POST", "PUT", "PATCH", "DELETE"} else "fetch"
+    )
     return inspect_response(
         asked.service or "the service",
         asked.url or "/",
@@ -169,6 +171,13 @@ def _rebuilt(pasted: PastedException) -> BaseException:
 
 
 def _instance(kind: type[BaseException], message: str) -> BaseException:
+    if issubclass(kind, LLMReadableException):
+        try:
+            return kind(message)
+        except Exception as error:
+            raise UnusableInputError(
+                f"{kind.__name__} is a member of the set that a message alone does not make: name an instance"
+            ) from error
     try:
         return kind(message)
     except Exception:  # noqa: BLE001 - many exceptions want more than a message; their class and text say enough

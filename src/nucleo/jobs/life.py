@@ -35,10 +35,10 @@ async def live(execution: Execution) -> None:
                 await _pause(execution, rerun)
             value = await _attempt(execution)
             casualty = None
-        except GeneratorExit:
-            # The loop is gone, and with it everyone who could be told.
-            raise
-        except BaseException as error:  # noqa: BLE001 - the seam where a job ends
+        except BaseException as error:
+            if isinstance(error, GeneratorExit) and not execution.is_stepping:
+                # The loop is gone, and with it everyone who could be told.
+                raise
             casualty = error
         if casualty is None or execution.is_stopped:
             break
@@ -87,9 +87,9 @@ async def _attempt(execution: Execution) -> Any:
             value = await _in_thread(execution, resources, context)
         else:
             value = await job.run(resources, context)
-    except GeneratorExit:
-        raise
-    except BaseException as raised:  # noqa: BLE001 - judged by live, once the resources are closed
+    except BaseException as raised:
+        if isinstance(raised, GeneratorExit) and not execution.is_stepping:
+            raise
         error = raised
     execution.stage = Stage.CLOSING
     execution.disarm()

@@ -63,7 +63,8 @@ def failed(component: str, casualty: BaseException, *, foreign_cancel: bool) -> 
         return _failed(unwrap(casualty, component=component))
     if not isinstance(control, asyncio.CancelledError):
         failure = SystemException(component, f"interrupted by {type(control).__name__}")
-        return _failed(failure, passing=control)
+        # Nobody above a task is waiting for a GeneratorExit: a body that raises one has merely failed.
+        return _failed(failure, passing=None if isinstance(control, GeneratorExit) else control)
     if foreign_cancel:
         stopped = JobCancelledException("its task was cancelled from outside the dispatcher")
         return Outcome(JobState.CANCELLED, failure=stopped, passing=control)
