@@ -171,18 +171,18 @@ def _rebuilt(pasted: PastedException) -> BaseException:
 
 
 def _instance(kind: type[BaseException], message: str) -> BaseException:
-    if issubclass(kind, LLMReadableException):
-        try:
-            return kind(message)
-        except Exception as error:
-            raise UnusableInputError(
-                f"{kind.__name__} is a member of the set that a message alone does not make: name an instance"
-            ) from error
     try:
         return kind(message)
-    except Exception:  # noqa: BLE001 - many exceptions want more than a message; their class and text say enough
-        bare: BaseException = BaseException.__new__(kind, message)
-        return bare
+    except Exception as error:  # a class that wants more than a message may raise anything
+        ours = issubclass(kind, LLMReadableException)
+        refused = error
+    if ours:
+        raise UnusableInputError(
+            f"{kind.__name__} is a member of the set that a message alone does not make: name an instance"
+        ) from refused
+    # Its class and its text say enough of an exception from outside the set.
+    bare: BaseException = BaseException.__new__(kind, message)
+    return bare
 
 
 def _report(failure: LLMReadableException) -> dict[str, Any]:
