@@ -173,7 +173,7 @@ def _rebuilt(pasted: PastedException) -> BaseException:
 def _instance(kind: type[BaseException], message: str) -> BaseException:
     try:
         return kind(message)
-    except Exception as error:  # a class that wants more than a message may raise anything
+    except Exception as error:  # noqa: BLE001 - a class that wants more than a message may raise anything
         ours = issubclass(kind, LLMReadableException)
         refused = error
     if ours:
