@@ -131,11 +131,6 @@ class Execution:
         """Whether somebody besides this dispatcher cancelled the task."""
         return self.task is not None and self.task.cancelling() > self._cancels
 
-    @property
-    def is_stepping(self) -> bool:
-        """Whether the loop runs the job's task at this moment; if not, its coroutine is being thrown away."""
-        return self.engine.loop.is_running() and asyncio.current_task(self.engine.loop) is self.task
-
     def attached_children(self) -> "list[Execution]":
         """The jobs it started that end with it."""
         return [child for child in self.children or () if not child.terms.is_detached]

@@ -36,7 +36,7 @@ async def live(execution: Execution) -> None:
             value = await _attempt(execution)
             casualty = None
         except BaseException as error:
-            if isinstance(error, GeneratorExit) and not execution.is_stepping:
+            if isinstance(error, GeneratorExit) and not _is_stepping(execution):
                 # The loop is gone, and with it everyone who could be told.
                 raise
             casualty = error
@@ -88,7 +88,7 @@ async def _attempt(execution: Execution) -> Any:
         else:
             value = await job.run(resources, context)
     except BaseException as raised:
-        if isinstance(raised, GeneratorExit) and not execution.is_stepping:
+        if isinstance(raised, GeneratorExit) and not _is_stepping(execution):
             raise
         error = raised
     execution.stage = Stage.CLOSING
@@ -235,3 +235,9 @@ async def _close(execution: Execution, resources: Resources, error: BaseExceptio
                 error = error or stop
             interrupting.cancel()
     return await resources.close(error, patience=patience)
+
+
+def _is_stepping(execution: Execution) -> bool:
+    """Whether the loop runs the job's task at this moment; if not, its coroutine is being thrown away."""
+    loop = execution.engine.loop
+    return loop.is_running() and asyncio.current_task(loop) is execution.task
