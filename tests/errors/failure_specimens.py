@@ -192,10 +192,17 @@ class TwoArguments(Exception):
         super().__init__(f"{first} and {second}")
 
 
+class Deep(list):  # type: ignore[type-arg]
+    """A list in a list in a list; what prints it stops here."""
+
+    def __repr__(self) -> str:
+        return "Deep"
+
+
 def _deep() -> list[Any]:
-    nest: list[Any] = []
+    nest: list[Any] = Deep()
     for _ in range(3000):
-        nest = [nest]
+        nest = Deep([nest])
     return nest
 
 

@@ -35,7 +35,7 @@ from nucleo.errors import (
     failure_from_dict,
 )
 from nucleo.errors.chain import walk_chain
-from nucleo.errors.text import Opaque, brief, show_value
+from nucleo.errors.text import NO_DETAILS, Opaque, brief, show_value
 
 laws = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -83,7 +83,10 @@ def test_a_failure_survives_pickle_in_every_protocol(failure, protocol):
     assert type(twin) is type(failure)
     assert twin.__notes__ == ["seen twice"]
     assert set(vars(twin)) == set(vars(failure))
-    assert (twin.llm_message, str(twin), twin.http) == (failure.llm_message, str(failure), failure.http)
+    assert twin.http == failure.http
+    # An application's own f-string may raise about a number that its description no longer raises about.
+    for again, before in ((twin.llm_message, failure.llm_message), (str(twin), str(failure))):
+        assert again == before or (before == NO_DETAILS and type(failure) in APPLICATION)
 
 
 @laws

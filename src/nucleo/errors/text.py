@@ -6,7 +6,8 @@ bidirectional characters never survive, and no text can contain a verdict line t
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import islice
 from json.encoder import encode_basestring
 from typing import Final, cast
@@ -111,9 +112,15 @@ def masked(text: str, *, personal: bool = False) -> str:
         personal: Take personal data out as well, as befits the words of others. An address that the model itself
             passed as a value is what it has to correct, and stays.
     """
-    from nucleo.errors.masking import mask  # noqa: PLC0415 - loads with the first text that is read
+    return _mask()(text, personal=personal)
 
-    return mask(text, personal=personal)
+
+@cache
+def _mask() -> Callable[..., str]:
+    # Loads with the first text that is read; even an import that has nothing to do is slower than the rest of a text.
+    from nucleo.errors.masking import mask  # noqa: PLC0415
+
+    return mask
 
 
 def clean_text(text: str) -> str:

@@ -67,7 +67,7 @@ class UpstreamFailure:
         return cls(
             status_code=0 if answer is None else answer.status_code,
             service=brief(service or (answer.service if answer is not None else "the service")),
-            detail=brief(masked(detail if answer is None else answer.said or "")),
+            detail=brief(masked(detail if answer is None else answer.said or "", personal=True)),
             retry_after_seconds=wait,
         )
 
