@@ -300,3 +300,12 @@ def test_a_value_with_no_text_of_its_own_is_not_shown_by_its_repr_on_the_wire():
     record = InvalidInputException("x", Nameless(), "rule").to_dict()
     assert "hunter2" not in json.dumps(record)
     assert "<Nameless>" in record["llm_message"]
+
+
+def test_a_copy_that_breaks_off_leaves_no_half_for_the_next_field():
+    deep = []
+    for _ in range(3000):
+        deep = [deep]
+    twin = copy.deepcopy(SystemException(deep, deep))
+    assert twin.component is deep
+    assert twin.technical_message is deep

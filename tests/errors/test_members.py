@@ -362,16 +362,23 @@ def test_a_number_beyond_any_meaning_spoils_no_text():
     assert "S" in UpstreamThrottleException("S", "slow", float("nan")).llm_message
 
 
-def test_a_secret_cut_in_half_is_masked_all_the_same():
-    secret = "sk-ant-api03-" + "aB3dE5gH7jK9" * 8
-    for text in ("x" * 150 + " " + secret, "x" * 190 + " " + secret):
+def test_a_secret_is_masked_before_its_text_is_cut():
+    # Without the @ that follows it, nobody could tell the password for one.
+    secret = "postgres://orders:" + "hunter2" * 12 + "@db/orders"
+    for text in (secret + " x" * 200, "x" * 170 + " " + secret, "x " * 70 + secret):
         for failure in (
             InvalidInputException("q", text, "short please"),
             InvalidInputException("q", [text], "short please"),
             ResourceNotFoundException("order", text),
             UncorrectableRuntimeLLMException(text),
         ):
-            assert "aB3dE5" not in failure.llm_message, type(failure)
+            assert "hunter2" not in failure.llm_message, type(failure)
+
+
+def test_a_write_that_was_answered_by_something_in_between_may_have_been_carried_out():
+    told = errors.Http503Exception(detail(504), outcome_unknown=True).llm_message
+    assert told.endswith("It is not known whether it was carried out: it may have been. Check before repeating it.")
+    assert "not known" not in errors.Http503Exception(detail(503)).llm_message
 
 
 def test_an_object_without_a_text_of_its_own_is_shown_by_its_type():

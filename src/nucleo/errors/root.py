@@ -211,10 +211,14 @@ def _linked(twin: Failure, original: BaseException) -> Failure:
 
 
 def _deepest_copy(value: object, memo: dict[int, Any]) -> object:
+    # On trial: a copy that breaks off leaves halves in the memo, which the next field would be given as whole.
+    trial = dict(memo)
     try:
-        return copy.deepcopy(value, memo)
+        twin = copy.deepcopy(value, trial)
     except Exception:  # noqa: BLE001 - a lock in a field must not make its failure impossible to copy
         return value
+    memo.update(trial)
+    return twin
 
 
 def _abstract(self: LLMReadableException, *args: Any, **options: Any) -> None:
