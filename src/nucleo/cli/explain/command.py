@@ -16,7 +16,9 @@ from nucleo.errors import LLMReadableException
 from nucleo.errors.chain import interpreter_signal, walk_chain
 from nucleo.errors.http import inspect_response
 from nucleo.errors.retry import RetrySignal, retry_signal_in
+from nucleo.errors.root import rebuild
 from nucleo.errors.translate import translate
+from nucleo.errors.translate.faults import IDEMPOTENT_METHODS
 from nucleo.errors.translate.foreign import host_of
 from nucleo.errors.wrapping import readable_failure, wrap_with_context
 
@@ -134,7 +136,7 @@ def _inspected(
 
 
 def _of_traceback(told: PastedException, asked: ExplainInput) -> Report:
-    stand_ins = StandIns(method=asked.method, url=asked.url)
+    stand_ins = StandIns()
     error = stand_ins.make(told)
     if interpreter_signal(error) is None and not stand_ins.bare:
         answer = stated_answer(told)
@@ -178,11 +180,22 @@ def _of_exception(
 def _failure_of(error: BaseException, asked: ExplainInput) -> LLMReadableException:
     links = list(walk_chain(error))
     decided = any(isinstance(link, LLMReadableException | RetrySignal) for link in links)
-    if asked.service is None or decided or interpreter_signal(error) is not None:
+    if decided or interpreter_signal(error) is not None:
         return readable_failure(error)
     translated = (translate(link, service=asked.service) for link in links)
     known = next((failure for failure in translated if failure is not None), None)
-    return known or wrap_with_context(error, asked.service, "the parameter", None, asked.operation or "fetch")
+    if known is not None:
+        return _of_method(known, asked.method)
+    if asked.service is None:
+        return readable_failure(error)
+    return wrap_with_context(error, asked.service, "the parameter", None, asked.operation or "fetch")
+
+
+def _of_method(failure: LLMReadableException, method: str | None) -> LLMReadableException:
+    """Take back that a write may have been carried out, where the person says that the request was none."""
+    if method is None or method.upper() not in IDEMPOTENT_METHODS or not getattr(failure, "outcome_unknown", False):
+        return failure
+    return rebuild(type(failure), {**vars(failure), "outcome_unknown": False}, ())
 
 
 def _has_no_fields(signal: RetrySignal) -> bool:

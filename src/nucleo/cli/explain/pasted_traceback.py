@@ -25,7 +25,7 @@ _BARRED: Final = re.compile(r"^(\s*)\|(?: |$)")
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 _LAST_LINES: Final = 1000
 _SUFFIXES: Final = ("Error", "error", "Exception", "Exit", "Interrupt", "Warning", "Group", "Timeout", "Iteration")
-_GROUP_COUNT: Final = re.compile(r" \(\d+ sub-exceptions?\)$")
+_GROUP_COUNT: Final = re.compile(r"\s?\(\d+ sub-exceptions?\)$")
 
 
 @dataclass(slots=True, kw_only=True)

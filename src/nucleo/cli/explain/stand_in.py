@@ -10,7 +10,6 @@ import socket
 import ssl
 import sys
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Final, cast
 
 from nucleo.cli.explain.pasted_traceback import PastedException
@@ -18,8 +17,14 @@ from nucleo.errors import HttpErrorDetail, LLMReadableException
 from nucleo.errors.retry import RetrySignal
 from nucleo.errors.root import known_type, rebuild
 
-# These keep what went wrong beneath them as an attribute, and their translations look for it there.
-_KEEPING_REASON: Final = frozenset({"aiohttp", "requests", "urllib", "urllib3"})
+# The classes that no translation knows by their own names, each with the one of its parents that it knows.
+_KNOWN_PARENTS: Final = {
+    "aiohttp.client_exceptions.ClientOSError": "ClientConnectionError",
+    "aiohttp.client_exceptions.ServerConnectionError": "ClientConnectionError",
+    "aiohttp.client_exceptions.ServerDisconnectedError": "ClientConnectionError",
+    "aiohttp.client_exceptions.SocketTimeoutError": "ServerTimeoutError",
+    "aiohttp.client_exceptions.UnixClientConnectorError": "ClientConnectorError",
+}
 _ERRNO: Final = re.compile(r"\[Errno (-?\d{1,5})\] (.*)", re.DOTALL)
 _ERRNO_INSIDE: Final = re.compile(r"\[Errno (-?\d{1,5})\] ([^'\")>]*)")
 _CAUSED_BY: Final = re.compile(r"\(Caused by (\w+)\(")
@@ -30,18 +35,13 @@ _STATUS_CLASS: Final = re.compile(r"Http(\d{3})Exception")
 class StandIns:
     """Makes the stand-ins of one traceback, and knows which of them are of the set or a signal of the dispatcher.
 
-    Args:
-        method: The method of the request that failed, when the person said so.
-        url: What was asked, when the person said so.
-
     Attributes:
         bare: The members and signals among them by identity, each with what was pasted: their fields are not in a
             traceback, so of these nothing but the class is known.
     """
 
-    def __init__(self, *, method: str | None = None, url: str = "") -> None:
+    def __init__(self) -> None:
         self.bare: dict[int, PastedException] = {}
-        self._request = SimpleNamespace(method=method, url=url or None, real_url=url or None)
 
     def make(self, pasted: PastedException) -> BaseException:
         """Make the exception with everything behind it."""
@@ -55,8 +55,8 @@ class StandIns:
                 error.__context__ = behind
                 if each.is_cause:
                     error.__cause__ = behind
-            top = each.qualified_name.partition(".")[0]
-            if top in _KEEPING_REASON and id(error) not in self.bare:
+            if id(error) not in self.bare:
+                # Network libraries keep what went wrong beneath as an attribute; their translations look for it there.
                 _set(error, "reason", behind or _reason_in(each.message))
             behind = error
         return cast("BaseException", behind)
@@ -72,8 +72,6 @@ class StandIns:
         error = None if kind is None else instance(kind, pasted.message)
         if error is None or isinstance(error, BaseExceptionGroup):
             error = named(pasted.qualified_name, pasted.message)
-            _set(error, "request", self._request)
-            _set(error, "request_info", self._request)
         return error
 
 
@@ -96,7 +94,10 @@ def instance(kind: type[BaseException], message: str) -> BaseException | None:
 def named(qualified_name: str, message: str) -> Exception:
     """Make an exception of a class made for it, which has the name of another and nothing else of it."""
     module, _, name = qualified_name.rpartition(".")
-    kind: type[Exception] = type(name, (Exception,), {"__module__": module or "builtins"})
+    names = [parent for parent in (_KNOWN_PARENTS.get(qualified_name), name) if parent is not None]
+    kind: type[Exception] = Exception
+    for each in names:
+        kind = cast("type[Exception]", type(each, (kind,), {"__module__": module or "builtins"}))
     return kind(message) if message else kind()
 
 
